@@ -1,0 +1,52 @@
+"""Trust-region stochastic variational inference for topic models, mixtures and streams.
+
+The public names are loaded on first use, so that ``import trustream`` and the command line
+start at once:
+
+>>> import trustream
+>>> "LatentDirichletAllocation" in dir(trustream)
+True
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trustream.estimators import (
+        BernoulliMixture,
+        GaussianMixture,
+        LatentDirichletAllocation,
+    )
+    from trustream.persist import load
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BernoulliMixture",
+    "GaussianMixture",
+    "LatentDirichletAllocation",
+    "__version__",
+    "load",
+]
+
+_HOME = {
+    "BernoulliMixture": "trustream.estimators",
+    "GaussianMixture": "trustream.estimators",
+    "LatentDirichletAllocation": "trustream.estimators",
+    "load": "trustream.persist",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import the public ``name`` from the module it lives in, once (PEP 562)."""
+    if name not in _HOME:
+        raise AttributeError(f"module 'trustream' has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
