@@ -1,0 +1,231 @@
+"""The docstring corpus: what is read, what counts as a word, and always in the same order."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from trustream import docstrings
+from trustream.docstrings import (
+    build_vocabulary,
+    collect,
+    count_matrix,
+    docstrings_of,
+    source_files,
+    tokenise,
+)
+
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
+
+
+def prose(seed: str, n: int = 25) -> str:
+    """Return ``n`` different words, none of them a stop word."""
+    return " ".join(f"{seed}qq{LETTERS[index // 26]}{LETTERS[index % 26]}" for index in range(n))
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def module(*texts: str) -> str:
+    functions = [f'def f{n}():\n    """{text}"""\n' for n, text in enumerate(texts)]
+    return "\n".join(functions)
+
+
+def first_words(documents: list[list[str]]) -> list[str]:
+    return [words[0].split("qq")[0] for words in documents]
+
+
+def test_tokenise_words() -> None:
+    assert tokenise("Größe ÉCOLE naïve 日本語版 Ωμέγα") == [
+        "größe", "école", "naïve", "日本語版", "ωμέγα",
+    ]  # fmt: skip
+    assert tokenise("ab abc a1b2c3 foo_bar x2vec") == ["abc", "foo", "bar", "vec"]
+    assert tokenise("") == []
+
+
+def test_tokenise_composes_accents() -> None:
+    assert tokenise("cafe\u0301 nai\u0308ve") == ["café", "naïve"]
+
+
+def test_tokenise_drops_stop_words_whatever_their_case() -> None:
+    assert tokenise("The model, WITHOUT which this doesn't work") == ["model", "work"]
+
+
+def test_tokenise_drops_interactive_examples() -> None:
+    text = "Sum of numbers.\n\n    >>> hidden = 1\n    ... concealed\n    shown"
+    assert tokenise(text) == ["sum", "numbers", "shown"]
+
+
+def test_docstrings_everywhere_in_source_order() -> None:
+    source = b'''
+"""module"""
+class A:
+    """class"""
+    def f(self):
+        """method"""
+        def g():
+            """nested"""
+    async def h(self):
+        """coroutine"""
+if True:
+    def i():
+        """conditional"""
+else:
+    def j():
+        """alternative"""
+try:
+    pass
+except ImportError:
+    def k():
+        """handler"""
+match 1:
+    case 1:
+        def l():
+            """case"""
+def m():
+    x = "not a docstring"
+def n():
+    f"""not one either"""
+'''
+    assert docstrings_of(source) == [
+        "module", "class", "method", "nested", "coroutine",
+        "conditional", "alternative", "handler", "case",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        pytest.param(b"def broken(:\n", id="syntax"),
+        pytest.param(b'"doc"\0', id="null byte"),
+        pytest.param(b'# -*- coding: nonsense -*-\n"""doc"""', id="unknown encoding"),
+        pytest.param(b'"""\xff\xfe"""', id="not utf-8"),
+        pytest.param(b"-" * 100_000 + b"1", id="too deep"),
+        pytest.param(b"", id="empty"),
+    ],
+)
+def test_sources_that_cannot_be_parsed_have_no_docstrings(source: bytes) -> None:
+    assert docstrings_of(source) == []
+
+
+def test_source_encoding_is_respected() -> None:
+    source = '# -*- coding: latin-1 -*-\n"""Größe"""'.encode("latin-1")
+    assert docstrings_of(source) == ["Größe"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_other_peoples_warnings_are_kept_quiet() -> None:
+    assert docstrings_of(b'"""doc \\d"""\nx = 1 is 1\n') == ["doc \\d"]
+
+
+def test_source_files_are_sorted_and_without_tests(tmp_path: Path) -> None:
+    kept = ["a.py", "b/__init__.py", "b/z.py", "c/d/e.py"]
+    dropped = [
+        "a.txt", "b/__pycache__/z.py", "b/tests/t.py", "c/test/t.py", "c/test_x.py",
+        "c/conftest.py", "site-packages/p.py", ".hidden/h.py", "b/testing/util.py",
+    ]  # fmt: skip
+    for name in reversed(kept + dropped):
+        write(tmp_path / name, "")
+    assert [path.relative_to(tmp_path).as_posix() for path in source_files(tmp_path)] == kept
+
+
+def test_collect_takes_turns_between_packages(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        for number in "abc":
+            write(tmp_path / f"{name}/{number}.py", module(prose(f"{name}{number}")))
+    expected = ["onea", "twoa", "oneb", "twob", "onec", "twoc"]
+    assert first_words(collect([tmp_path])) == expected
+    assert first_words(collect([tmp_path], max_documents=3)) == expected[:3]
+    assert collect([tmp_path]) == collect([tmp_path])
+
+
+def test_collect_order_does_not_depend_on_the_order_of_creation(tmp_path: Path) -> None:
+    names = [f"{package}/{number}.py" for package in "pqr" for number in "abc"]
+    for name in names:
+        write(tmp_path / "forward" / name, module(prose(name.replace("/", "")[:2])))
+    for name in reversed(names):
+        write(tmp_path / "backward" / name, module(prose(name.replace("/", "")[:2])))
+    assert collect([tmp_path / "forward"]) == collect([tmp_path / "backward"])
+
+
+def test_collect_bounds(tmp_path: Path) -> None:
+    write(tmp_path / "m.py", module(prose("short", 19), prose("long", 20), prose("more", 30)))
+    assert first_words(collect([tmp_path])) == ["long", "more"]
+    assert first_words(collect([tmp_path], min_words=25)) == ["more"]
+    assert first_words(collect([tmp_path], max_documents=1)) == ["long"]
+
+
+def test_collect_stops_in_time(tmp_path: Path) -> None:
+    write(tmp_path / "a.py", module(prose("first")))
+    write(tmp_path / "b.py", module(prose("second")))
+    assert first_words(collect([tmp_path], max_seconds=-1.0)) == ["first"]
+
+
+def test_collect_drops_duplicates_and_bad_files(tmp_path: Path) -> None:
+    write(tmp_path / "a.py", module(prose("same"), prose("other")))
+    write(tmp_path / "b.py", module(prose("same")))
+    write(tmp_path / "broken.py", b"def f(:\n")
+    write(tmp_path / "huge.py", module(prose("huge")) + "#" * 1_000_001)
+    (tmp_path / "dangling.py").symlink_to(tmp_path / "nowhere.py")
+    assert first_words(collect([tmp_path])) == ["same", "other"]
+
+
+def test_collect_never_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(tmp_path))
+    write(tmp_path / "bomb.py", f'"""{prose("bomb")}"""\nraise SystemExit("imported")\n')
+    assert first_words(collect([tmp_path])) == ["bomb"]
+    assert "bomb" not in sys.modules
+
+
+def test_collect_reports_progress(tmp_path: Path) -> None:
+    write(tmp_path / "a.py", module(prose("one"), prose("two")))
+    write(tmp_path / "b.py", module(prose("three"), prose("four")))
+    seen: list[int] = []
+    collect([tmp_path], max_documents=3, progress=seen.append)
+    assert seen == [2, 3]
+
+
+def test_default_roots_hold_the_library_and_the_packages() -> None:
+    roots = docstrings.default_roots()
+    assert (roots[0] / "ast.py").exists()
+    assert any((root / "numpy").is_dir() for root in roots)
+    assert Path.cwd() not in roots
+
+
+def test_vocabulary_bounds_and_order() -> None:
+    documents = [
+        ["all", "most", "pair", "x"],
+        ["all", "most", "pair", "x"],
+        ["all", "most"],
+        ["all"],
+    ]
+    words = build_vocabulary(documents, min_documents=2, max_fraction=0.75)
+    assert words == ["most", "pair", "x"]
+    assert build_vocabulary(documents, min_documents=2, max_fraction=0.75, max_words=2) == [
+        "most",
+        "pair",
+    ]
+    assert build_vocabulary([]) == []
+
+
+def test_vocabulary_counts_documents_not_tokens() -> None:
+    assert build_vocabulary([["often"] * 10, ["x"]], min_documents=2, max_fraction=1.0) == []
+
+
+def test_count_matrix_against_counting() -> None:
+    rng = np.random.default_rng(0)
+    words = list(LETTERS)
+    documents = [list(rng.choice(words, size=n)) for n in (0, 1, 30, 200, 0)]
+    vocabulary = words[3:20]
+    expected = [[document.count(word) for word in vocabulary] for document in documents]
+    counts = count_matrix(documents, vocabulary)
+    assert counts.shape == (5, 17)
+    assert counts.has_canonical_format
+    assert counts.toarray().tolist() == expected
+    assert count_matrix([], vocabulary).shape == (0, 17)
