@@ -1,0 +1,20 @@
+"""The command line: each command is a thin call of a public function.
+
+Command modules import the libraries they need inside the command, so that ``--help`` is quick.
+"""
+
+from __future__ import annotations
+
+import click
+
+from trustream import __version__
+from trustream.cli.demo import demo
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="trustream")
+def main() -> None:
+    """Topic models and mixtures, learned from streams of data."""
+
+
+main.add_command(demo)

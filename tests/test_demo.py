@@ -1,0 +1,130 @@
+"""The demonstration: its held-out measure is right, and it runs from end to end."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+from scipy import sparse
+
+from trustream import demo
+from trustream.cli import main
+
+
+def random_counts(rng: np.random.Generator, shape: tuple[int, int]) -> sparse.csr_array:
+    return sparse.csr_array(rng.poisson(0.3, size=shape) * rng.integers(1, 9, size=shape))
+
+
+def test_split_is_in_halves_and_loses_nothing() -> None:
+    rng = np.random.default_rng(0)
+    counts = random_counts(rng, (40, 60))
+    counts = sparse.vstack([counts, sparse.csr_array((1, 60), dtype=counts.dtype)]).tocsr()
+    before = counts.copy()
+    observed, hidden = demo.split_tokens(counts, rng)
+    assert (observed + hidden).toarray().tolist() == counts.toarray().tolist()
+    length = counts.sum(axis=1)
+    assert observed.sum(axis=1).tolist() == ((length + 1) // 2).tolist()
+    assert observed.data.min() > 0 and hidden.data.min() > 0
+    assert (before != counts).nnz == 0
+    assert not any(np.shares_memory(part.data, counts.data) for part in (observed, hidden))
+
+
+def test_split_is_random_over_tokens() -> None:
+    # A word that makes up a third of the tokens makes up a third of each half.
+    counts = sparse.csr_array(np.tile([10, 20], (2000, 1)))
+    observed, _ = demo.split_tokens(counts, np.random.default_rng(0))
+    first = observed.toarray()[:, 0]
+    hypergeometric_deviation = math.sqrt(15 * (1 / 3) * (2 / 3) * 15 / 29)
+    assert abs(first.mean() - 5) < 4 * hypergeometric_deviation / math.sqrt(2000)
+    assert abs(first.std() - hypergeometric_deviation) < 0.1
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 65_536])
+def test_completion_against_dense_sum(chunk: int) -> None:
+    rng = np.random.default_rng(1)
+    theta = rng.dirichlet(np.ones(4), size=9)
+    components = rng.gamma(1.0, size=(4, 30)) * 100
+    hidden = random_counts(rng, (9, 30))
+    beta = components / components.sum(axis=1, keepdims=True)
+    dense = hidden.toarray()
+    expected = (dense * np.log(theta @ beta)).sum() / dense.sum()
+    found = demo.completion_log_likelihood(theta, components, hidden, chunk=chunk)
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_completion_of_flat_topics_is_minus_log_of_the_vocabulary() -> None:
+    hidden = random_counts(np.random.default_rng(2), (5, 50))
+    found = demo.completion_log_likelihood(np.full((5, 3), 1 / 3), np.ones((3, 50)), hidden)
+    assert found == pytest.approx(-math.log(50), rel=1e-12)
+
+
+def planted_tree(folder: Path, n: int = 300) -> Path:
+    """Write docstrings of two kinds that share no words: a model must tell them apart."""
+    rng = np.random.default_rng(3)
+    syllables = ["ba", "ko", "mi", "ru", "te"]
+    words = [f"{a}{b}{c}" for a in syllables for b in syllables for c in syllables]
+    kinds = [words[:50], words[50:100]]
+    for number in range(n):
+        text = " ".join(rng.choice(kinds[number % 2], size=40))
+        (folder / f"m{number:03}.py").write_text(f'"""{text}"""\n')
+    return folder
+
+
+def test_run_from_end_to_end(tmp_path: Path) -> None:
+    pytest.importorskip("trustream.estimators")
+    consoles = [Console(file=io.StringIO(), width=100) for _ in range(2)]
+    out, err = consoles
+    result = demo.run(n_components=2, n_words=50, roots=[planted_tree(tmp_path)], out=out, err=err)
+    assert (result.n_documents, result.n_held_out, result.n_words) == (285, 15, 100)
+    assert result.uniform == pytest.approx(-math.log(100))
+    assert result.unigram == pytest.approx(-math.log(100), abs=0.05)
+    # Knowing the kind halves the words to choose from.
+    assert result.trained == pytest.approx(-math.log(50), abs=0.05)
+    assert result.first_step <= result.trained + 0.01
+    printed = out.file.getvalue()
+    assert f"{result.trained:.3f}" in printed
+    assert "285 docstrings, 100 different words" in printed
+    assert err.file.getvalue().startswith("Reading docstrings: ")
+    assert "Fitting topics: " in err.file.getvalue()
+    again = demo.run(
+        n_components=2, n_words=50, roots=[tmp_path], out=out, err=Console(file=io.StringIO())
+    )
+    assert again.trained == result.trained
+    assert again.topics == result.topics
+
+
+def test_run_needs_documents(tmp_path: Path) -> None:
+    quiet = Console(file=io.StringIO())
+    with pytest.raises(ValueError, match="found 0 docstrings"):
+        demo.run(roots=[tmp_path], out=quiet, err=quiet)
+
+
+def test_bar_on_a_terminal() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=80)
+    with demo._progress(console, "Working", 3) as advance:
+        advance(3)
+    assert "3/3" in console.file.getvalue()
+
+
+def test_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[dict[str, int]] = []
+    monkeypatch.setattr(demo, "run", lambda **options: seen.append(options))
+    options = ["--topics", "7", "--documents", "200", "--words", "3", "--seed", "5"]
+    result = CliRunner().invoke(main, ["demo", *options])
+    assert result.exit_code == 0, result.output
+    assert seen == [{"n_components": 7, "max_documents": 200, "n_words": 3, "seed": 5}]
+
+
+def test_command_shows_an_error_as_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(**_: int) -> None:
+        raise ValueError("nothing to read")
+
+    monkeypatch.setattr(demo, "run", fail)
+    result = CliRunner().invoke(main, ["demo"])
+    assert result.exit_code == 1
+    assert result.output == "Error: nothing to read\n"
