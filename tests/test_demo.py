@@ -63,36 +63,37 @@ def test_completion_of_flat_topics_is_minus_log_of_the_vocabulary() -> None:
     assert found == pytest.approx(-math.log(50), rel=1e-12)
 
 
-def planted_tree(folder: Path, n: int = 300) -> Path:
-    """Write docstrings of two kinds that share no words: a model must tell them apart."""
+def planted_tree(folder: Path, n: int = 300) -> list[list[str]]:
+    """Write docstrings of two kinds and return the words of each: they share none."""
     rng = np.random.default_rng(3)
     syllables = ["ba", "ko", "mi", "ru", "te"]
     words = [f"{a}{b}{c}" for a in syllables for b in syllables for c in syllables]
-    kinds = [words[:50], words[50:100]]
+    kinds = [words[:60], words[60:120]]
     for number in range(n):
-        text = " ".join(rng.choice(kinds[number % 2], size=40))
+        text = " ".join(rng.choice(kinds[number % 2], size=30))
         (folder / f"m{number:03}.py").write_text(f'"""{text}"""\n')
-    return folder
+    return kinds
 
 
 def test_run_from_end_to_end(tmp_path: Path) -> None:
     pytest.importorskip("trustream.estimators")
-    consoles = [Console(file=io.StringIO(), width=100) for _ in range(2)]
-    out, err = consoles
-    result = demo.run(n_components=2, n_words=50, roots=[planted_tree(tmp_path)], out=out, err=err)
-    assert (result.n_documents, result.n_held_out, result.n_words) == (285, 15, 100)
-    assert result.uniform == pytest.approx(-math.log(100))
-    assert result.unigram == pytest.approx(-math.log(100), abs=0.05)
-    # Knowing the kind halves the words to choose from.
-    assert result.trained == pytest.approx(-math.log(50), abs=0.05)
+    out, err = (Console(file=io.StringIO(), width=100) for _ in range(2))
+    kinds = planted_tree(tmp_path)
+    result = demo.run(n_components=2, n_words=60, roots=[tmp_path], out=out, err=err)
+    assert sorted(map(sorted, result.topics)) == sorted(map(sorted, kinds))
+    assert (result.n_documents, result.n_held_out, result.n_words) == (285, 15, 120)
+    assert result.uniform == pytest.approx(-math.log(120))
+    assert result.unigram == pytest.approx(-math.log(120), abs=0.1)
+    # Knowing the kind halves the words to choose from, a gain of log 2.
+    assert result.trained == pytest.approx(-math.log(60), abs=0.1)
     assert result.first_step <= result.trained + 0.01
     printed = out.file.getvalue()
     assert f"{result.trained:.3f}" in printed
-    assert "285 docstrings, 100 different words" in printed
+    assert "285 docstrings, 120 different words" in printed
     assert err.file.getvalue().startswith("Reading docstrings: ")
     assert "Fitting topics: " in err.file.getvalue()
     again = demo.run(
-        n_components=2, n_words=50, roots=[tmp_path], out=out, err=Console(file=io.StringIO())
+        n_components=2, n_words=60, roots=[tmp_path], out=out, err=Console(file=io.StringIO())
     )
     assert again.trained == result.trained
     assert again.topics == result.topics
