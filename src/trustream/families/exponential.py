@@ -1,0 +1,36 @@
+"""What all exponential families share: natural parameters are blended entry by entry."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+NaturalT = TypeVar("NaturalT", bound=tuple[Any, ...])
+
+
+def blend(
+    anchor: NaturalT, prior: NaturalT, statistics: NaturalT, rho: float, scale: float
+) -> NaturalT:
+    """The coordinate step on lambda (equation 11 of the paper), for tuples of arrays.
+
+        lambda = (1 - rho) lambda_t + rho (eta + scale * s)
+
+    Args:
+        anchor: lambda_t, a named tuple of arrays.
+        prior: eta, the same tuple, entries broadcastable to those of `anchor`.
+        statistics: s, shaped like `anchor`.
+        rho: learning rate in [0, 1]; rho = 1 / (1 + xi).
+        scale: N / B.
+
+    >>> from typing import NamedTuple
+    >>> class Pair(NamedTuple):
+    ...     a: float
+    ...     b: float
+    >>> blend(Pair(1.0, 2.0), Pair(0.0, 0.0), Pair(1.0, 1.0), rho=0.5, scale=10.0)
+    Pair(a=5.5, b=6.0)
+    """
+    return type(anchor)(
+        *(
+            (1 - rho) * old + rho * (eta + scale * s)
+            for old, eta, s in zip(anchor, prior, statistics, strict=True)
+        )
+    )

@@ -1,0 +1,1 @@
+"""Algorithms: pure steps over any model, schedules, empirical Bayes and the driver."""

@@ -1,0 +1,66 @@
+"""What passes from step to step, and what a step tells about itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from trustream.models.protocol import Batch, Model
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """All that the next step needs.
+
+    A step gives up the state it was handed (`lambda_` may be changed in place): go on with the
+    one that it returns.
+
+    Attributes:
+        lambda_: global parameters, opaque to algorithms.
+        prior: the model's prior, perhaps learned.
+        n_steps: t, steps taken.
+        n_seen: data points processed, counted once per visit.
+    """
+
+    lambda_: Any
+    prior: Any
+    n_steps: int = 0
+    n_seen: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Info:
+    """Diagnostics of one step.
+
+    Attributes:
+        n_steps: steps taken, this one included.
+        rho: learning rate used.
+        n_documents: N, the number of data points that the batch stood for.
+        batch_size: B.
+        n_inner: pairs of local step and blend done.
+        local: the batch's beliefs at the end.
+        objective: bound or penalised objective in nats after each pair, if it was asked for.
+    """
+
+    n_steps: int
+    rho: float
+    n_documents: float
+    batch_size: int
+    n_inner: int
+    local: Any
+    objective: tuple[float, ...] = ()
+
+
+def advance(model: Model, state: State, batch: Batch, natural: Any, rho: float) -> State:
+    """Store a step's result, unless it is not finite: then the state stays as it was.
+
+    Raises:
+        FloatingPointError: the update holds infinities or NaN; nothing was stored.
+    """
+    if not model.is_finite(natural):
+        raise FloatingPointError(
+            "the update is not finite and was refused; the model is as it was before this batch. "
+            "Look for extreme values in the batch, or a wrong number of data points to scale by."
+        )
+    lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
+    return State(lambda_, state.prior, state.n_steps + 1, state.n_seen + batch.size)

@@ -1,0 +1,93 @@
+"""Trust-region step (Algorithm 1 of the paper).
+
+The batch's subproblem, equation 9,
+
+    lambda_{t+1} = argmax_lambda { L_n(lambda) - xi KL(lambda, lambda_t) },   rho = 1 / (1 + xi),
+
+is solved by coordinate ascent from beliefs that owe nothing to lambda_t (uniform ones): blend,
+then `n_inner` pairs of local step and blend. That start is what lets a step leave a local optimum.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from trustream.inference.state import Info, State, advance
+from trustream.models.protocol import Batch, Model
+
+
+def step(
+    model: Model,
+    state: State,
+    batch: Batch,
+    *,
+    rho: float,
+    n_documents: float,
+    n_inner: int,
+    n_local: int,
+    local_tol: float = 0.0,
+    tol: float | None = None,
+    phi: Any | None = None,
+    blend_first: bool = True,
+) -> tuple[State, Info]:
+    """One trust-region step.
+
+    Args:
+        model: any model.
+        state: given up; go on with the returned one.
+        batch: B data points, as the model prepared them.
+        rho: learning rate in (0, 1].
+        n_documents: N, the number of data points that the batch stands for.
+        n_inner: most pairs of local step and blend (m in the paper).
+        n_local: most iterations of a local step (M in the paper).
+        local_tol: a local step stops for a data point whose beliefs change by less.
+        tol: stop when a pair raises the penalised objective by less than this many nats a data
+            point; None does `n_inner` pairs and does not compute the objective.
+        phi: beliefs to start from, as the model's `beliefs` takes them; None is uniform.
+        blend_first: whether lambda is first blended with the starting beliefs. Without it, one
+            pair is the natural-gradient step.
+    """
+    prior, scale = state.prior, n_documents / batch.size
+    anchor = model.restrict(state.lambda_, prior, batch)
+    local, statistics = model.beliefs(prior, batch, phi)
+    natural = anchor
+    if blend_first:
+        natural = model.blend(anchor, prior, batch, statistics, rho, scale)
+    objective: list[float] = []
+    n_done = 0
+    for n_done in range(1, n_inner + 1):
+        local, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
+        if tol is not None:
+            objective.append(
+                penalised_objective(model, state, batch, anchor, natural, local, rho, scale)
+            )
+        natural = model.blend(anchor, prior, batch, statistics, rho, scale)
+        if len(objective) > 1 and objective[-1] - objective[-2] < (tol or 0.0) * n_documents:
+            break
+    state = advance(model, state, batch, natural, rho)
+    return state, Info(
+        state.n_steps, rho, n_documents, batch.size, n_done, local, tuple(objective)
+    )
+
+
+def penalised_objective(
+    model: Model,
+    state: State,
+    batch: Batch,
+    anchor: Any,
+    natural: Any,
+    local: Any,
+    rho: float,
+    scale: float,
+) -> float:
+    """L_n(lambda, phi) - xi KL(lambda, lambda_t) in nats, up to a constant of this step.
+
+    L_n = (N/B) sum_n E[log p(x_n, z_n | beta) / q(z_n)] - KL(lambda, eta), with phi the optimum
+    given lambda and the local beliefs.
+    """
+    xi = 1 / rho - 1
+    value = scale * float(model.local_bound(natural, state.prior, batch, local).sum())
+    value -= model.divergence(natural, state.prior, batch, None)
+    if xi > 0:
+        value -= xi * model.divergence(natural, state.prior, batch, anchor)
+    return value

@@ -1,0 +1,393 @@
+"""Kernels in Numba. Each has a twin of the same name and signature in `reference`.
+
+Conventions: a kernel works on the range [start, stop) of documents or words, writes only what
+belongs to that range, takes outputs as arguments and releases the interpreter lock. Real arrays
+are all float32 or all float64; sums over many rows are float64 arrays. `table` and `theta` have
+their topics padded with zeros to a multiple of `kernels.LANES`.
+"""
+
+# Bodies are typed by Numba, per dtype.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from trustream.kernels import BLOCK, LANES, elementary, simd
+
+_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
+# A document whose rows of the table fit in this many numbers is copied once, to be read in order.
+_TILE = 1 << 20
+
+_exp, _log, _deficit = elementary.exp, elementary.log, elementary.deficit
+
+
+@njit(**_OPTIONS)
+def digamma(x, out):
+    """out = psi(x) for positive x, one-dimensional."""
+    for i in range(x.size):
+        out[i] = _log(x[i] + elementary.shift(x[i])) - _deficit(x[i])
+
+
+@njit(**_OPTIONS)
+def exp_digamma(rows, table, offset, start, stop):
+    """table[w, k] = exp(psi(rows[w, k]) + offset[w]), entries of exp(psi) scaled row by row.
+
+    offset[w] is chosen so that the largest entry of a row neither overflows nor underflows; what
+    is smaller than the floor is raised to it, so that no sum over topics is zero.
+    """
+    n_topics, width = rows.shape[1], table.shape[1]
+    row = np.ones(width, rows.dtype)
+    for w in range(start, stop):
+        for k in range(n_topics):
+            row[k] = rows[w, k]
+        offset[w] = _scaled_exp_digamma(row, n_topics, table[w])
+
+
+@njit(**_OPTIONS)
+def _scaled_exp_digamma(x, n, out):
+    """out = exp(psi(x) + offset) for the first n entries, 0 for those up to a whole vector."""
+    bits = elementary.as_bits(x)
+    floor = elementary.floor(x[0])
+    # The deficit falls with its argument: the largest entry has the smallest.
+    largest = bits[0]
+    for k in range(1, n):
+        largest = max(largest, bits[k])
+    offset = _deficit(elementary.from_bits(largest))
+    for k in range(out.size):
+        scaled = (x[k] + elementary.shift(x[k])) * _exp(offset - _deficit(x[k]))
+        out[k] = max(scaled, floor)
+    for k in range(n, out.size):
+        out[k] = 0
+    return offset
+
+
+@njit(**_OPTIONS)
+def blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop):
+    """rows = (1 - rho) anchor + rho (prior + scale * statistics), word by word (equation 11).
+
+    prior has shape (1, 1), (W, 1) or (W, K); statistics (W, 1) or (W, K).
+    """
+    n_topics = anchor.shape[1]
+    keep = anchor.dtype.type(1 - rho)
+    rate = anchor.dtype.type(rho)
+    gain = anchor.dtype.type(rho * scale)
+    for w in range(start, stop):
+        v = min(w, prior.shape[0] - 1)
+        if prior.shape[1] > 1:
+            for k in range(n_topics):
+                rows[w, k] = keep * anchor[w, k] + rate * prior[v, k]
+        else:
+            eta = rate * prior[v, 0]
+            for k in range(n_topics):
+                rows[w, k] = keep * anchor[w, k] + eta
+        if statistics.shape[1] > 1:
+            for k in range(n_topics):
+                rows[w, k] += gain * statistics[w, k]
+        else:
+            same = gain * statistics[w, 0]
+            for k in range(n_topics):
+                rows[w, k] += same
+
+
+@njit(**_OPTIONS)
+def _pack(ids, counts, table, first, last, packed, weights):
+    """Copy the table's rows of words first..last, one after the other; pad to whole vectors."""
+    width = table.shape[1]
+    flat = table.reshape(-1)
+    n_words = last - first
+    for i in range(n_words):
+        row = np.int64(ids[first + i]) * width
+        for k in range(0, width, LANES):
+            simd.store(packed, i * width + k, simd.load(flat, row + k))
+        weights[i] = counts[first + i]
+    n_padded = (n_words + LANES - 1) // LANES * LANES
+    ones = simd.splat(table.dtype.type(1))
+    for i in range(n_words, n_padded):
+        for k in range(0, width, LANES):
+            simd.store(packed, i * width + k, ones)
+        weights[i] = 0
+    return n_padded
+
+
+# One function, although long: a call that passes arrays counts references, and inside this loop
+# that would cost more than the work.
+@njit(**_OPTIONS)
+def _pass(packed, weights, n_words, width, theta, total, last):
+    """ratio_w = weights_w / sum_k theta_k table_wk over the packed words, eight at a time.
+
+    Then total_k += sum_w ratio_w table_wk, or, the last time, weights_w = ratio_w.
+    """
+    zero = simd.splat(packed.dtype.type(0))
+    for i in range(0, n_words, LANES):
+        r0 = i * width
+        r1, r2, r3, r4 = r0 + width, r0 + 2 * width, r0 + 3 * width, r0 + 4 * width
+        r5, r6, r7 = r0 + 5 * width, r0 + 6 * width, r0 + 7 * width
+        s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
+        for k in range(0, width, LANES):
+            t = simd.load(theta, k)
+            s0 = simd.multiply_add(t, simd.load(packed, r0 + k), s0)
+            s1 = simd.multiply_add(t, simd.load(packed, r1 + k), s1)
+            s2 = simd.multiply_add(t, simd.load(packed, r2 + k), s2)
+            s3 = simd.multiply_add(t, simd.load(packed, r3 + k), s3)
+            s4 = simd.multiply_add(t, simd.load(packed, r4 + k), s4)
+            s5 = simd.multiply_add(t, simd.load(packed, r5 + k), s5)
+            s6 = simd.multiply_add(t, simd.load(packed, r6 + k), s6)
+            s7 = simd.multiply_add(t, simd.load(packed, r7 + k), s7)
+        ratio = simd.divide(simd.load(weights, i), simd.sums(s0, s1, s2, s3, s4, s5, s6, s7))
+        if last:
+            simd.store(weights, i, ratio)
+            continue
+        s0, s1, s2, s3 = (
+            simd.lane(ratio, 0),
+            simd.lane(ratio, 1),
+            simd.lane(ratio, 2),
+            simd.lane(ratio, 3),
+        )
+        s4, s5, s6, s7 = (
+            simd.lane(ratio, 4),
+            simd.lane(ratio, 5),
+            simd.lane(ratio, 6),
+            simd.lane(ratio, 7),
+        )
+        for k in range(0, width, LANES):
+            t = simd.load(total, k)
+            t = simd.multiply_add(s0, simd.load(packed, r0 + k), t)
+            t = simd.multiply_add(s1, simd.load(packed, r1 + k), t)
+            t = simd.multiply_add(s2, simd.load(packed, r2 + k), t)
+            t = simd.multiply_add(s3, simd.load(packed, r3 + k), t)
+            t = simd.multiply_add(s4, simd.load(packed, r4 + k), t)
+            t = simd.multiply_add(s5, simd.load(packed, r5 + k), t)
+            t = simd.multiply_add(s6, simd.load(packed, r6 + k), t)
+            t = simd.multiply_add(s7, simd.load(packed, r7 + k), t)
+            simd.store(total, k, t)
+
+
+@njit(**_OPTIONS)
+def lda_local(
+    indptr, ids, counts, table, factor, alpha, gamma, theta, ratio, n_local, tol, start, stop
+):
+    """Local step of LDA for documents start..stop (Blei et al. 2003; supplement 3).
+
+    Up to n_local times, until gamma moves by less than `tol` on average over topics:
+
+        phi_dwk  proportional to  theta_dk table_wk,   theta_dk = exp(psi(gamma_dk)) factor_k
+        gamma_dk = alpha_k + sum_w n_dw phi_dwk
+
+    with factor_k = exp(-psi(sum_v lambda_kv)) up to a constant, so that table_wk factor_k is
+    exp E[log beta_kw]. At the end theta[d] and ratio, in the order of the words, hold the last
+    beliefs: n_dw phi_dwk = ratio_dw theta_dk table_wk.
+
+    Args: indptr (B+1,), ids, counts and ratio (nnz,), table (W, padded K), factor and alpha (K,),
+    gamma (B, K) in and out, theta (B, padded K) out.
+    """
+    n_topics, width = gamma.shape[1], table.shape[1]
+    tile = max(LANES, _TILE // width // LANES * LANES)
+    packed = np.empty(tile * width, table.dtype)
+    weights = np.empty(tile, table.dtype)
+    total = np.empty(width, table.dtype)
+    belief = np.empty(width, table.dtype)
+    current = np.ones(width, table.dtype)
+    zero, floor = table.dtype.type(0), elementary.floor(table[0, 0])
+    for d in range(start, stop):
+        begin, end = indptr[d], indptr[d + 1]
+        n_padded = 0
+        one_tile = end - begin <= tile
+        if one_tile:
+            n_padded = _pack(ids, counts, table, begin, end, packed, weights)
+        for k in range(n_topics):
+            current[k] = gamma[d, k]
+        for _ in range(n_local):
+            _scaled_exp_digamma(current, n_topics, belief)
+            for k in range(n_topics):
+                belief[k] = max(belief[k] * factor[k], floor)
+            total[:] = zero
+            for first in range(begin, end, tile):
+                if not one_tile:
+                    last = min(first + tile, end)
+                    n_padded = _pack(ids, counts, table, first, last, packed, weights)
+                _pass(packed, weights, n_padded, width, belief, total, False)
+            change = zero
+            for k in range(n_topics):
+                updated = alpha[k] + belief[k] * total[k]
+                change += abs(updated - current[k])
+                current[k] = updated
+            if change < tol * n_topics:
+                break
+        _scaled_exp_digamma(current, n_topics, belief)
+        for k in range(n_topics):
+            gamma[d, k] = current[k]
+            belief[k] = max(belief[k] * factor[k], floor)
+        for k in range(width):
+            theta[d, k] = belief[k]
+        for first in range(begin, end, tile):
+            last = min(first + tile, end)
+            if not one_tile:
+                n_padded = _pack(ids, counts, table, first, last, packed, weights)
+            _pass(packed, weights, n_padded, width, belief, total, True)
+            for i in range(last - first):
+                ratio[first + i] = weights[i]
+
+
+@njit(**_OPTIONS)
+def lda_statistics(
+    word_ptr, documents, positions, ratio, theta, table, statistics, totals, start, stop
+):
+    """Expected statistics s_wk = sum_d n_dw phi_dwk of words start..stop, documents in order.
+
+    `start` is a multiple of BLOCK; totals[b] is the sum over the words of block b, in float64.
+    """
+    n_topics = statistics.shape[1]
+    row = np.empty(n_topics, table.dtype)
+    for first in range(start, stop, BLOCK):
+        block = first // BLOCK
+        totals[block, :] = 0.0
+        for w in range(first, min(first + BLOCK, stop)):
+            row[:] = 0
+            for i in range(word_ptr[w], word_ptr[w + 1]):
+                weight, d = ratio[positions[i]], documents[i]
+                for k in range(n_topics):
+                    row[k] += weight * theta[d, k]
+            for k in range(n_topics):
+                value = row[k] * table[w, k]
+                statistics[w, k] = value
+                totals[block, k] += value
+
+
+@njit(**_OPTIONS)
+def lda_bound(indptr, ids, counts, table, offset, factor, alpha, gamma, bound, start, stop):
+    """Lower bound of each document given beta's beliefs, phi optimal given gamma, in nats.
+
+        sum_w n_w log sum_k exp(E[log theta_k] + E[log beta_kw])
+        + sum_k { (alpha_k - gamma_k) E[log theta_k] + log G(gamma_k) - log G(alpha_k) }
+        + log G(sum alpha) - log G(sum gamma)
+
+    with exp E[log beta_kw] = table_wk factor_k exp(-offset_w). All sums in float64.
+    """
+    n_topics = gamma.shape[1]
+    expected = np.empty(n_topics)
+    prior = 0.0
+    alpha_sum = 0.0
+    for k in range(n_topics):
+        prior -= math.lgamma(alpha[k])
+        alpha_sum += alpha[k]
+    prior += math.lgamma(alpha_sum)
+    for d in range(start, stop):
+        gamma_sum = 0.0
+        for k in range(n_topics):
+            gamma_sum += gamma[d, k]
+        psi_sum = _log(gamma_sum + elementary.shift(gamma_sum)) - _deficit(gamma_sum)
+        value = prior - math.lgamma(gamma_sum)
+        largest = -np.inf
+        for k in range(n_topics):
+            x = np.float64(gamma[d, k])
+            expected[k] = _log(x + elementary.shift(x)) - _deficit(x) - psi_sum
+            value += (alpha[k] - x) * expected[k] + math.lgamma(x)
+            largest = max(largest, expected[k])
+        for k in range(n_topics):
+            expected[k] = math.exp(expected[k] - largest) * factor[k]
+        for i in range(indptr[d], indptr[d + 1]):
+            w = ids[i]
+            likelihood = 0.0
+            for k in range(n_topics):
+                likelihood += expected[k] * table[w, k]
+            value += counts[i] * (math.log(likelihood) + largest - offset[w])
+        bound[d] = value
+
+
+@njit(**_OPTIONS)
+def dirichlet_terms(rows, other, terms, start, stop):
+    """Sums over words that the divergence of two Dirichlets needs, by topic, in float64.
+
+    terms[b, 0] = sum_w log G(rows_wk), terms[b, 1] = sum_w log G(other_wk),
+    terms[b, 2] = sum_w (rows_wk - other_wk) psi(rows_wk), over the words of block b.
+
+    `other` has shape (1, 1), (W, 1) or (W, K); `start` is a multiple of BLOCK.
+    """
+    for first in range(start, stop, BLOCK):
+        block = first // BLOCK
+        terms[block, :, :] = 0.0
+        for w in range(first, min(first + BLOCK, stop)):
+            v = min(w, other.shape[0] - 1)
+            for k in range(rows.shape[1]):
+                x = np.float64(rows[w, k])
+                y = np.float64(other[v, min(k, other.shape[1] - 1)])
+                psi = _log(x + elementary.shift(x)) - _deficit(x)
+                terms[block, 0, k] += math.lgamma(x)
+                terms[block, 1, k] += math.lgamma(y)
+                terms[block, 2, k] += (x - y) * psi
+
+
+@njit(**_OPTIONS)
+def gather_rows(stored, words, scale, shift, pattern, rows, start, stop):
+    """rows[i] = scale * stored[words[i]] + shift * pattern[words[i]], lambda kept lazily.
+
+    pattern has shape (1, 1), (V, 1) or (V, K).
+    """
+    n_topics = stored.shape[1]
+    factor = stored.dtype.type(scale)
+    for i in range(start, stop):
+        w = words[i]
+        v = min(w, pattern.shape[0] - 1)
+        if pattern.shape[1] > 1:
+            for k in range(n_topics):
+                rows[i, k] = factor * stored[w, k] + stored.dtype.type(shift * pattern[v, k])
+        else:
+            level = stored.dtype.type(shift * pattern[v, 0])
+            for k in range(n_topics):
+                rows[i, k] = factor * stored[w, k] + level
+
+
+@njit(**_OPTIONS)
+def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
+    """The inverse of gather_rows: stored[words[i]] = (rows[i] - shift * pattern) / scale."""
+    n_topics = stored.shape[1]
+    factor = stored.dtype.type(1 / scale)
+    for i in range(start, stop):
+        w = words[i]
+        v = min(w, pattern.shape[0] - 1)
+        if pattern.shape[1] > 1:
+            for k in range(n_topics):
+                stored[w, k] = factor * (rows[i, k] - stored.dtype.type(shift * pattern[v, k]))
+        else:
+            level = stored.dtype.type(shift * pattern[v, 0])
+            for k in range(n_topics):
+                stored[w, k] = factor * (rows[i, k] - level)
+
+
+@njit(**_OPTIONS)
+def index_words(indptr, global_ids, lookup, words, ids, word_ptr, documents, positions):
+    """Number a batch's words in order of appearance, and list each word's documents in order.
+
+    `lookup` (V,) is -1 everywhere, and again on return. Returns W, the number of words; `words`
+    (nnz,) and `word_ptr` (nnz+1,) are filled up to it.
+    """
+    n_words = 0
+    for i in range(global_ids.size):
+        v = global_ids[i]
+        w = lookup[v]
+        if w < 0:
+            w = n_words
+            lookup[v] = w
+            words[w] = v
+            word_ptr[w + 1] = 0
+            n_words += 1
+        ids[i] = w
+        word_ptr[w + 1] += 1
+    word_ptr[0] = 0
+    for w in range(n_words):
+        word_ptr[w + 1] += word_ptr[w]
+        lookup[words[w]] = -1
+    # word_ptr[w] runs through the places of word w, then everything moves one back.
+    for d in range(indptr.size - 1):
+        for i in range(indptr[d], indptr[d + 1]):
+            place = word_ptr[ids[i]]
+            documents[place] = d
+            positions[place] = i
+            word_ptr[ids[i]] += 1
+    for w in range(n_words, 0, -1):
+        word_ptr[w] = word_ptr[w - 1]
+    word_ptr[0] = 0
+    return n_words

@@ -1,0 +1,202 @@
+"""Kernels in NumPy: the equations as they stand, for reading and for testing `compiled`.
+
+Same names and signatures as in `compiled`; see there for conventions and shapes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from trustream.kernels import BLOCK, FLOOR
+
+Array = NDArray[Any]
+
+
+def digamma(x: Array, out: Array) -> None:
+    """out = psi(x)."""
+    out[:] = special.digamma(x.astype(np.float64))
+
+
+def _scaled_exp_digamma(x: Array) -> tuple[Array, Array]:
+    """exp(psi(x) + offset) with the largest entry of the last axis at 1, floored; and offset."""
+    psi = special.digamma(x.astype(np.float64))
+    offset = -psi.max(axis=-1, keepdims=True)
+    return np.maximum(np.exp(psi + offset), FLOOR[x.dtype.name]), offset[..., 0]
+
+
+def exp_digamma(rows: Array, table: Array, offset: Array, start: int, stop: int) -> None:
+    """table = exp(psi(rows) + offset), row by row."""
+    table[start:stop] = 0
+    table[start:stop, : rows.shape[1]], offset[start:stop] = _scaled_exp_digamma(rows[start:stop])
+
+
+def blend_rows(
+    anchor: Array,
+    prior: Array,
+    statistics: Array,
+    rho: float,
+    scale: float,
+    rows: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """rows = (1 - rho) anchor + rho (prior + scale * statistics)."""
+    part = slice(start, stop)
+    eta = prior[part] if prior.shape[0] > 1 else prior
+    rows[part] = (1 - rho) * anchor[part] + rho * (eta + scale * statistics[part])
+
+
+def lda_local(
+    indptr: Array,
+    ids: Array,
+    counts: Array,
+    table: Array,
+    factor: Array,
+    alpha: Array,
+    gamma: Array,
+    theta: Array,
+    ratio: Array,
+    n_local: int,
+    tol: float,
+    start: int,
+    stop: int,
+) -> None:
+    """Local step of LDA: phi and gamma in turn, document by document."""
+    n_topics = gamma.shape[1]
+    for d in range(start, stop):
+        words = slice(indptr[d], indptr[d + 1])
+        beta, n = table[ids[words], :n_topics], counts[words]
+        for _ in range(n_local):
+            belief = _scaled_exp_digamma(gamma[d])[0] * factor
+            updated = alpha + belief * ((n / (beta @ belief)) @ beta)
+            change = np.abs(updated - gamma[d]).mean()
+            gamma[d] = updated
+            if change < tol:
+                break
+        belief = _scaled_exp_digamma(gamma[d])[0] * factor
+        theta[d] = 0
+        theta[d, :n_topics] = belief
+        ratio[words] = n / (beta @ belief)
+
+
+def lda_statistics(
+    word_ptr: Array,
+    documents: Array,
+    positions: Array,
+    ratio: Array,
+    theta: Array,
+    table: Array,
+    statistics: Array,
+    totals: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """s_wk = table_wk sum_d ratio_dw theta_dk, and its sums over blocks of words."""
+    n_topics = statistics.shape[1]
+    for w in range(start, stop):
+        entries = slice(word_ptr[w], word_ptr[w + 1])
+        weights = ratio[positions[entries]]
+        statistics[w] = table[w, :n_topics] * (weights @ theta[documents[entries], :n_topics])
+    for first in range(start, stop, BLOCK):
+        block = statistics[first : min(first + BLOCK, stop)]
+        totals[first // BLOCK] = block.sum(axis=0, dtype=np.float64)
+
+
+def lda_bound(
+    indptr: Array,
+    ids: Array,
+    counts: Array,
+    table: Array,
+    offset: Array,
+    factor: Array,
+    alpha: Array,
+    gamma: Array,
+    bound: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """Lower bound of each document given beta's beliefs, phi optimal given gamma."""
+    a = alpha.astype(np.float64)
+    for d in range(start, stop):
+        g = gamma[d].astype(np.float64)
+        words = slice(indptr[d], indptr[d + 1])
+        expected = special.digamma(g) - special.digamma(g.sum())
+        log_beta = np.log(table[ids[words], : g.size].astype(np.float64) * factor)
+        log_beta -= offset[ids[words], np.newaxis]
+        likelihood = special.logsumexp(expected + log_beta, axis=1)
+        bound[d] = (
+            counts[words] @ likelihood
+            + (a - g) @ expected
+            + special.gammaln(g).sum()
+            - special.gammaln(a).sum()
+            + special.gammaln(a.sum())
+            - special.gammaln(g.sum())
+        )
+
+
+def dirichlet_terms(rows: Array, other: Array, terms: Array, start: int, stop: int) -> None:
+    """log G(rows), log G(other) and (rows - other) psi(rows), summed over blocks of words."""
+    for first in range(start, stop, BLOCK):
+        part = slice(first, min(first + BLOCK, stop))
+        x = rows[part].astype(np.float64)
+        y = (other[part] if other.shape[0] > 1 else other).astype(np.float64)
+        block = terms[first // BLOCK]
+        block[0] = special.gammaln(x).sum(axis=0)
+        block[1] = special.gammaln(np.broadcast_to(y, x.shape)).sum(axis=0)
+        block[2] = ((x - y) * special.digamma(x)).sum(axis=0)
+
+
+def gather_rows(
+    stored: Array,
+    words: Array,
+    scale: float,
+    shift: float,
+    pattern: Array,
+    rows: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """rows = scale * stored + shift * pattern, for the given words."""
+    w = words[start:stop]
+    rows[start:stop] = scale * stored[w] + shift * (pattern[w] if len(pattern) > 1 else pattern)
+
+
+def scatter_rows(
+    stored: Array,
+    words: Array,
+    scale: float,
+    shift: float,
+    pattern: Array,
+    rows: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """stored = (rows - shift * pattern) / scale, for the given words."""
+    w = words[start:stop]
+    stored[w] = (rows[start:stop] - shift * (pattern[w] if len(pattern) > 1 else pattern)) / scale
+
+
+def index_words(
+    indptr: Array,
+    global_ids: Array,
+    lookup: Array,
+    words: Array,
+    ids: Array,
+    word_ptr: Array,
+    documents: Array,
+    positions: Array,
+) -> int:
+    """Number a batch's words in order of appearance, and list each word's documents in order."""
+    unique, first, inverse = np.unique(global_ids, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    words[: unique.size] = unique[order]
+    ids[:] = np.argsort(order)[inverse]
+    positions[:] = np.argsort(ids, kind="stable")
+    documents[:] = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))[positions]
+    word_ptr[0] = 0
+    word_ptr[1 : unique.size + 1] = np.cumsum(np.bincount(ids, minlength=unique.size))
+    return int(unique.size)

@@ -1,0 +1,1 @@
+"""The models: latent Dirichlet allocation and two mixtures, behind one protocol."""

@@ -1,0 +1,94 @@
+"""lambda of LDA as a table of words that can all decay at once, at no cost.
+
+A step on a batch moves every word that is not in it by the same affine map,
+
+    lambda_v = (1 - rho) lambda_v + rho eta_v,
+
+so the table keeps lambda_v = scale * stored_v + shift * pattern_v with eta_v = eta * pattern_v,
+and a step touches only the batch's rows, whatever the vocabulary.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.kernels import threads
+
+Array = NDArray[Any]
+
+# Words a thread takes at a time: a multiple of kernels.BLOCK.
+PART = 512
+# float32 holds 1e38: the stored numbers are lambda / scale, and lambda stays far below 1e18.
+_SMALLEST_SCALE = 1e-20
+
+
+@dataclass(frozen=True, slots=True)
+class LazyRows:
+    """lambda (V, K) = scale * stored + shift * pattern; the pattern belongs to the prior.
+
+    Attributes:
+        stored: (V, K), changed in place by `decayed` and `put`, which give the old value up.
+        scale, shift: the affine map.
+        totals: (K,) float64, sum of lambda over all words.
+    """
+
+    stored: Array
+    scale: float
+    shift: float
+    totals: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, lambda_: Array) -> LazyRows:
+        """A table that stands for the given values (V, K), which it takes over."""
+        return cls(lambda_, 1.0, 0.0, lambda_.sum(axis=0, dtype=np.float64))
+
+    def get(self, kernels: ModuleType, words: Array, pattern: Array, n_threads: int) -> Array:
+        """lambda of the given words, (W, K)."""
+        rows = np.empty((words.size, self.stored.shape[1]), self.stored.dtype)
+
+        def work(start: int, stop: int) -> None:
+            kernels.gather_rows(
+                self.stored, words, self.scale, self.shift, pattern, rows, start, stop
+            )
+
+        threads.run(work, threads.split(words.size, PART), n_threads)
+        return rows
+
+    def put(
+        self, kernels: ModuleType, words: Array, pattern: Array, rows: Array, n_threads: int
+    ) -> None:
+        """Store lambda of the given words; the caller keeps `totals` right."""
+
+        def work(start: int, stop: int) -> None:
+            kernels.scatter_rows(
+                self.stored, words, self.scale, self.shift, pattern, rows, start, stop
+            )
+
+        threads.run(work, threads.split(words.size, PART), n_threads)
+
+    def decayed(
+        self, rho: float, eta: float, pattern: Array, totals: NDArray[np.float64]
+    ) -> LazyRows:
+        """(1 - rho) lambda + rho eta pattern for all words, with the totals it will have."""
+        scale, shift = (1 - rho) * self.scale, (1 - rho) * self.shift + rho * eta
+        if scale < _SMALLEST_SCALE:
+            # Nothing (rho = 1) or next to nothing of `stored` is left: write the values out.
+            self.stored[:] *= scale
+            self.stored[:] += shift * pattern
+            scale, shift = 1.0, 0.0
+        return LazyRows(self.stored, scale, shift, totals)
+
+    def dense(self, pattern: Array) -> Array:
+        """lambda (V, K) as an array of its own."""
+        values = self.stored * self.stored.dtype.type(self.scale)
+        values += (self.shift * pattern).astype(self.stored.dtype)
+        return values
+
+    def copy(self) -> LazyRows:
+        """A table that shares nothing with this one."""
+        return LazyRows(self.stored.copy(), self.scale, self.shift, self.totals.copy())

@@ -1,0 +1,116 @@
+"""Documents of a batch, with the words that occur in them numbered from 0."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.models.protocol import Rows
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class WordBatch:
+    """B documents with W different words and nnz (document, word) pairs.
+
+    Attributes:
+        indptr: (B+1,) where each document's words begin in `ids` and `counts`.
+        ids: (nnz,) the batch's own number of each word, 0 to W-1.
+        counts: (nnz,) how often it occurs there, in the model's dtype.
+        words: (W,) the vocabulary's number of each of the batch's words.
+        word_ptr: (W+1,) where each word's documents begin in `documents` and `positions`.
+        documents: (nnz,) the documents of a word, in order.
+        positions: (nnz,) where that pair stands in `ids` and `counts`.
+    """
+
+    indptr: Array
+    ids: Array
+    counts: Array
+    words: Array
+    word_ptr: Array
+    documents: Array
+    positions: Array
+
+    @property
+    def size(self) -> int:
+        """B, the number of documents."""
+        return self.indptr.size - 1
+
+    @property
+    def n_words(self) -> int:
+        """W, the number of different words."""
+        return self.words.size
+
+    def lengths(self) -> Array:
+        """(B,) tokens of each document, float64."""
+        sums = np.concatenate(([0.0], np.cumsum(self.counts, dtype=np.float64)))
+        return np.diff(sums[self.indptr])
+
+
+class BatchMaker:
+    """Makes batches from the rows of a CSR matrix.
+
+    Keeps a table of the vocabulary's size between calls, one for each thread that calls, so that
+    making a batch costs only what the batch holds.
+    """
+
+    def __init__(self, kernels: ModuleType, n_words: int, dtype: Any) -> None:
+        self._kernels = kernels
+        self._n_words = n_words
+        self._dtype = dtype
+        self._local = threading.local()
+
+    def __call__(self, counts: Any, rows: Rows | slice) -> WordBatch:
+        """Rows of a scipy CSR matrix (N, V) whose entries were validated."""
+        indptr, entries = _entries(counts.indptr, rows)
+        n = int(indptr[-1])
+        words = np.empty(n, np.int32)
+        ids = np.empty(n, np.int32)
+        word_ptr = np.empty(n + 1, np.int64)
+        documents = np.empty(n, np.int32)
+        positions = np.empty(n, np.int64)
+        n_words = self._kernels.index_words(
+            indptr,
+            counts.indices[entries].astype(np.int32, copy=False),
+            self._lookup(),
+            words,
+            ids,
+            word_ptr,
+            documents,
+            positions,
+        )
+        return WordBatch(
+            indptr,
+            ids,
+            counts.data[entries].astype(self._dtype, copy=False),
+            words[:n_words],
+            word_ptr[: n_words + 1],
+            documents,
+            positions,
+        )
+
+    def _lookup(self) -> Array:
+        if not hasattr(self._local, "lookup"):
+            self._local.lookup = np.full(self._n_words, -1, np.int32)
+        lookup: Array = self._local.lookup
+        return lookup
+
+
+def _entries(indptr: Array, rows: Rows | slice) -> tuple[Array, Any]:
+    """The new indptr of some rows, and where their entries stand in the old matrix."""
+    if isinstance(rows, slice):
+        start, stop, _ = rows.indices(indptr.size - 1)
+        stop = max(start, stop)
+        first = indptr[start : stop + 1].astype(np.int64)
+        return first - first[0], slice(int(first[0]), int(first[-1]))
+    begin = indptr[rows].astype(np.int64)
+    lengths = indptr[rows + 1] - begin
+    new = np.zeros(rows.size + 1, np.int64)
+    np.cumsum(lengths, out=new[1:])
+    return new, np.arange(new[-1]) + np.repeat(begin - new[:-1], lengths)
