@@ -1,0 +1,301 @@
+"""What the three estimators share: fit, partial_fit, elbo, saving."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import validate_data
+
+from trustream import persist
+from trustream.estimators import parameters, saving, training
+from trustream.estimators.progress import compilation_notice, progress
+from trustream.inference.state import State
+from trustream.kernels import threads
+
+_warm: set[tuple[type, str]] = set()
+
+
+class VariationalEstimator(BaseEstimator):
+    """Base of the estimators; see the classes themselves for parameters.
+
+    A fitted estimator holds `_state` (what `inference` needs to go on), `_rng` (random numbers of
+    the steps to come) and `_n_samples_seen`, and `_model`, which is only a cache.
+    """
+
+    _state: State
+    _rng: np.random.Generator
+
+    # --- what each estimator says of itself
+
+    @abstractmethod
+    def _build_model(self, n_features: int) -> Any:
+        """The model for the parameters as they are now."""
+
+    @abstractmethod
+    def _build_prior(self, X: Any) -> Any:
+        """The prior for the parameters as they are now; from data where they leave it open."""
+
+    @abstractmethod
+    def _check_data(self, X: Any, reset: bool) -> Any:
+        """Validated data for the model, or a ValueError that names what is wrong."""
+
+    @abstractmethod
+    def _settings(self) -> training.Settings:
+        """How to learn."""
+
+    @abstractmethod
+    def _local_settings(self) -> tuple[int, float]:
+        """(n_local, tol) of local steps that do not learn."""
+
+    def _finish(self, X: Any) -> None:
+        """Called at the end of `fit` with the validated data."""
+
+    # --- learning
+
+    def fit(self, X: Any, y: Any = None) -> Any:
+        """Learn from data that are all there.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        with self._unchanged_on_error():
+            return self._fit(X)
+
+    def _fit(self, X: Any) -> Any:
+        self._validate_params()
+        settings = self._settings()
+        goes_on = self.warm_start and self.__sklearn_is_fitted__()
+        X = self._check_data(X, reset=not goes_on)
+        n_samples = X.shape[0]
+        model = self._current_model()
+        rng = copy.deepcopy(self._rng) if goes_on else parameters.generator(self.random_state)
+        best: tuple[float, State, int] | None = None
+        with threads.one_blas_thread():
+            for _ in range(1 if goes_on else self.n_init):
+                if goes_on:
+                    start = copy.deepcopy(self._state)
+                else:
+                    prior = self._build_prior(X)
+                    start = State(model.initial(prior, rng), prior)
+                state, n_iter = self._run(model, start, X, n_samples, settings, rng)
+                value = 0.0
+                if self.n_init > 1 and not goes_on:
+                    value = self._bound(model, state, X)[0]
+                if best is None or value > best[0]:
+                    best = (value, state, n_iter)
+            _, self._state, self.n_iter_ = best  # type: ignore[misc]
+            self._rng = rng
+            self._n_samples_seen = n_samples
+            self._finish(X)
+        return self
+
+    def _run(
+        self,
+        model: Any,
+        state: State,
+        X: Any,
+        n_samples: int,
+        settings: training.Settings,
+        rng: np.random.Generator,
+    ) -> tuple[State, int]:
+        steps_a_pass = settings.steps_a_pass(n_samples)
+        n_steps = steps_a_pass * settings.max_iter
+        done = 0
+        name = type(self).__name__
+        with progress(name, n_steps, steps_a_pass, self.verbose) as report:
+            for state, info in training.passes(model, state, X, n_samples, settings, rng):
+                done += 1
+                report(done, info)
+                if self.callback is not None and self.callback(state, info):
+                    break
+        return state, -(-done // steps_a_pass)
+
+    def partial_fit(self, X: Any, y: Any = None) -> Any:
+        """Take one step on these rows, whatever their number.
+
+        The rows stand for `total_samples` data points or, if that is None, for all that have been
+        seen so far, these included.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        first = not self.__sklearn_is_fitted__()
+        with self._unchanged_on_error(), threads.one_blas_thread():
+            self._validate_params()
+            settings = self._settings()
+            X = self._check_data(X, reset=first)
+            model = self._current_model()
+            rng = parameters.generator(self.random_state) if first else self._rng
+            seen = X.shape[0] + (0 if first else self._n_samples_seen)
+            if first:
+                prior = self._build_prior(X)
+                state = State(model.initial(prior, rng), prior)
+            else:
+                state = self._state
+            batch = model.batch(X, slice(0, X.shape[0]))
+            n_documents = seen if self.total_samples is None else self.total_samples
+            rho = settings.schedule(state)
+            state, info = settings.step(model, state, batch, rho=rho, n_documents=n_documents)
+        # From here on the step is done: the old state is given up.
+        self._state, self._rng, self._n_samples_seen = state, rng, seen
+        self.n_iter_ = getattr(self, "n_iter_", 1)
+        learn = settings.prior_update(rng)
+        if learn is not None:
+            self._state = learn(model, state, batch, info)
+        if self.callback is not None:
+            self.callback(self._state, info)
+        return self
+
+    @contextmanager
+    def _unchanged_on_error(self) -> Iterator[None]:
+        """Leave every attribute as it was if something goes wrong inside."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__.clear()
+            self.__dict__.update(before)
+            raise
+
+    # --- reading
+
+    def elbo(self, X: Any, *, total_samples: float | None = None) -> float:
+        """Lower bound on the evidence in nats a data point, local beliefs fitted to X.
+
+        { (N/B) sum_n E[log p(x_n, z_n | beta) / q(z_n)] - KL(q(beta) || p(beta)) } / N
+
+        with B the rows of X. N is B, so that X is all the data, or `total_samples`, of which X is
+        then a random part.
+        """
+        X = self._check_fitted_data(X)
+        n_documents = X.shape[0] if total_samples is None else total_samples
+        value, _ = self._bound(self._current_model(), self._state, X, n_documents)
+        return value / n_documents
+
+    def _bound(
+        self, model: Any, state: State, X: Any, n_documents: float | None = None
+    ) -> tuple[float, np.ndarray]:
+        """(bound in nats, bounds of the data points)."""
+        local = self._local_bounds(model, state, X)
+        scale = 1.0 if n_documents is None else n_documents / X.shape[0]
+        value = scale * float(local.sum()) + model.global_bound(state.lambda_, state.prior)
+        return value, local
+
+    def _local_bounds(self, model: Any, state: State, X: Any) -> np.ndarray:
+        """E[log p(x_n, z_n | beta) / q(z_n)] of each row, (n_samples,)."""
+        bounds = np.empty(X.shape[0])
+
+        def look(rows: slice, batch: Any, natural: Any, local: Any) -> None:
+            bounds[rows] = model.local_bound(natural, state.prior, batch, local)
+
+        self._visit(model, state, X, look)
+        return bounds
+
+    def _visit(
+        self, model: Any, state: State, X: Any, look: Callable[[slice, Any, Any, Any], None]
+    ) -> None:
+        """Fit local beliefs block by block and hand them to look(rows, batch, natural, local)."""
+        n_local, tol = self._local_settings()
+
+        def visit(rows: slice, batch: Any) -> None:
+            natural = model.restrict(state.lambda_, state.prior, batch)
+            local, _ = model.beliefs(state.prior, batch, None)
+            local, _ = model.local_step(natural, state.prior, batch, local, n_local, tol)
+            look(rows, batch, natural, local)
+
+        with threads.one_blas_thread():
+            training.visit(model, X, X.shape[0], visit)
+
+    def _beliefs(self, X: Any) -> np.ndarray:
+        """Local beliefs of all rows, (n_samples, n_components)."""
+        model = self._current_model()
+        beliefs = np.empty((X.shape[0], self.n_components), parameters.dtype_name(self.dtype))
+
+        def look(rows: slice, batch: Any, natural: Any, local: Any) -> None:
+            beliefs[rows] = local
+
+        self._visit(model, self._state, X, look)
+        return beliefs
+
+    # --- what is fitted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    @property
+    def n_batch_iter_(self) -> int:
+        """Steps taken since the start."""
+        return self._fitted_state().n_steps
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+    def _fitted_state(self) -> State:
+        if not self.__sklearn_is_fitted__():
+            # An AttributeError as well, so that hasattr() says no before fit.
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+        return self._state
+
+    def _check_fitted_data(self, X: Any) -> Any:
+        self._fitted_state()
+        return self._check_data(X, reset=False)
+
+    def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
+        return validate_data(self, X, reset=reset, **options)
+
+    def _current_model(self) -> Any:
+        """The model for the parameters as they are now, compiled and ready."""
+        model = self._build_model(self.n_features_in_)
+        if getattr(self, "_model", None) != model:
+            self._model = model
+            self._warm_up(model.dtype)
+        return self._model
+
+    def _warm_up(self, dtype: str) -> None:
+        key = (type(self), dtype)
+        if key not in _warm:
+            _warm.add(key)
+            with compilation_notice():
+                self._compile(dtype)
+
+    def _compile(self, dtype: str) -> None:
+        """Run every kernel once on next to nothing."""
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {key: value for key, value in state.items() if key != "_model"}
+
+    # --- disk
+
+    def save(self, path: Any) -> None:
+        """Write the fitted estimator to a file; `trustream.load(path)` reads it again.
+
+        The file holds parameters, priors, clock and random state, so that `partial_fit` goes on
+        exactly as it would have. A `callback` is not saved.
+        """
+        self._fitted_state()
+        persist.write(path, *saving.to_arrays(self))
+
+    @classmethod
+    def _from_arrays(cls, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Any:
+        return saving.from_arrays(cls, arrays, header)

@@ -1,0 +1,334 @@
+"""Latent Dirichlet allocation with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_non_negative
+
+from trustream.estimators import parameters
+from trustream.estimators.base import VariationalEstimator
+from trustream.estimators.training import Settings
+from trustream.inference import batch as batch_vb
+from trustream.inference.state import State
+from trustream.models.lazy_rows import LazyRows
+from trustream.models.lda import LdaModel, LdaPrior
+
+_LEARN = {
+    True: ("alpha", "eta"),
+    False: (),
+    "alpha": ("alpha",),
+    "eta": ("eta",),
+    "per-word": ("alpha", "eta"),
+}
+
+
+class LatentDirichletAllocation(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, VariationalEstimator
+):
+    """Topics of documents, learned by trust-region stochastic variational inference.
+
+    Parameters have scikit-learn's names where scikit-learn has the thing. The defaults were chosen
+    by measurement (docs/defaults.md): setting `n_components` alone is meant to be enough.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of topics, K.
+    doc_topic_prior : float or array of shape (n_components,), default=None
+        alpha, prior of a document's topic proportions, to start from; None is 0.1.
+    topic_word_prior : float or array, default=None
+        eta, prior of a topic's word proportions, to start from; None is 0.1. An array of shape
+        (n_features,) is a prior per word; one of shape (n_components, n_features) seeds topics
+        and is not changed by learning.
+    learning_method : {"trust-region", "natural-gradient", "online", "batch"}, \
+default="trust-region"
+        Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
+        which "online" is another name; or batch variational Bayes. With "batch", `partial_fit`
+        takes trust-region steps.
+    learning_decay : float, default=0.7
+        kappa of the learning rate rho = (tau + t)^-kappa.
+    learning_offset : float, default=10.0
+        tau of the learning rate.
+    max_iter : int, default=10
+        Passes of `fit` over the data.
+    batch_size : int, default=128
+        Most documents of a step of `fit`.
+    inner_iter : int, default=2
+        Pairs of local and global update in a trust-region step.
+    max_doc_update_iter : int, default=20
+        Most iterations of a local step, on a document's topic proportions.
+    mean_change_tol : float, default=1e-3
+        A document's local step ends when its gamma changes by less, on average over topics.
+    total_samples : float, default=None
+        For `partial_fit`: number of documents that its rows stand for. None counts the documents
+        seen so far.
+    learn_priors : bool or {"alpha", "eta", "per-word"}, default=True
+        Which priors empirical Bayes learns: both, none, one of them, or both with an eta for each
+        word.
+    tol : float, default=1e-3
+        Batch learning ends when a pass raises the bound by less, in nats a document.
+    n_init : int, default=1
+        Starts of `fit`; the one with the highest bound is kept.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what is fitted.
+    dtype : {"float32", "float64"}, default="float32"
+        Of parameters and beliefs; sums over many are float64 in any case.
+    n_jobs : int, default=None
+        Threads; None uses all cores. No result depends on it.
+    verbose : int, default=0
+        Progress on standard error.
+    callback : callable, default=None
+        Called as callback(state, info) after each step; `fit` ends when it returns True.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    components_ : array of shape (n_components, n_features)
+        lambda; computed when asked for, since it is kept lazily.
+    doc_topic_prior_ : array of shape (n_components,)
+        alpha, as learned.
+    topic_word_prior_ : float or array
+        eta, as learned.
+    n_iter_ : int
+        Passes of the last `fit`.
+    n_batch_iter_ : int
+        Steps taken.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> counts = np.array([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 4, 1], [0, 0, 1, 4]])
+    >>> lda = LatentDirichletAllocation(n_components=2, random_state=0).fit(counts)
+    >>> lda.transform(counts).argmax(axis=1).tolist() in ([0, 0, 1, 1], [1, 1, 0, 0])
+    True
+    """
+
+    _parameter_constraints = {
+        **parameters.COMMON,
+        "doc_topic_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+        "topic_word_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+        "max_doc_update_iter": [Interval(Integral, 1, None, closed="left")],
+        "mean_change_tol": [Interval(Real, 0, None, closed="left")],
+        "learn_priors": ["boolean", StrOptions({"alpha", "eta", "per-word"})],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        doc_topic_prior: Any = None,
+        topic_word_prior: Any = None,
+        learning_method: str = "trust-region",
+        learning_decay: float = 0.7,
+        learning_offset: float = 10.0,
+        max_iter: int = 10,
+        batch_size: int = 128,
+        inner_iter: int = 2,
+        max_doc_update_iter: int = 20,
+        mean_change_tol: float = 1e-3,
+        total_samples: float | None = None,
+        learn_priors: bool | str = True,
+        tol: float = 1e-3,
+        n_init: int = 1,
+        warm_start: bool = False,
+        dtype: Any = "float32",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.doc_topic_prior = doc_topic_prior
+        self.topic_word_prior = topic_word_prior
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.inner_iter = inner_iter
+        self.max_doc_update_iter = max_doc_update_iter
+        self.mean_change_tol = mean_change_tol
+        self.total_samples = total_samples
+        self.learn_priors = learn_priors
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.random_state = random_state
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Topic proportions E[theta] of documents, shape (n_samples, n_components).
+
+        Rows sum to one. A document without words has the prior's proportions.
+        """
+        gamma = self._beliefs(self._check_fitted_data(X))
+        return gamma / gamma.sum(axis=1, keepdims=True)
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Mean lower bound on a document's log-likelihood given the topics, in nats a document."""
+        X = self._check_fitted_data(X)
+        return float(self._local_bounds(self._current_model(), self._state, X).mean())
+
+    def elbo(self, X: Any, *, per: str = "document", total_samples: float | None = None) -> float:
+        """Lower bound on the evidence, in nats a document or a word.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
+        per : {"document", "word"}, default="document"
+        total_samples : float, default=None
+            Number of documents of which X is a random part; None takes X for all of them.
+        """
+        if per not in ("document", "word"):
+            raise ValueError(f'per must be "document" or "word", got {per!r}')
+        value = super().elbo(X, total_samples=total_samples)
+        if per == "document":
+            return value
+        X = self._check_fitted_data(X)
+        return value * X.shape[0] / _n_tokens(X)
+
+    def perplexity(self, X: Any) -> float:
+        """exp(-bound per word): an upper bound on the perplexity of documents given the topics.
+
+        The bound is that of `score`: what the topics themselves cost is not shared out among the
+        words of X.
+        """
+        X = self._check_fitted_data(X)
+        bounds = self._local_bounds(self._current_model(), self._state, X)
+        return float(np.exp(-bounds.sum() / _n_tokens(X)))
+
+    def top_words(self, n: int = 10, feature_names: Sequence[str] | None = None) -> list[list[str]]:
+        """The n most probable words of each topic, most probable first.
+
+        Parameters
+        ----------
+        n : int, default=10
+        feature_names : sequence of str, default=None
+            Words by column; None takes the columns of the frame that was fitted, or x0, x1, ...
+        """
+        state = self._fitted_state()
+        if n < 1:
+            raise ValueError(f"n must be at least 1, got {n}")
+        n_features = self.n_features_in_
+        names = feature_names
+        if names is None:
+            names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(n_features)])
+        if len(names) != n_features:
+            raise ValueError(f"feature_names has {len(names)} words, the model has {n_features}")
+        # All topics are judged by lambda: within a topic, E[beta] has the same order.
+        rows = state.lambda_.dense(state.prior.pattern)
+        order = np.argsort(-rows, axis=0, kind="stable")[: min(n, n_features)]
+        return [[str(names[v]) for v in column] for column in order.T]
+
+    # --- fitted
+
+    @property
+    def components_(self) -> np.ndarray:
+        """lambda, (n_components, n_features)."""
+        state = self._fitted_state()
+        return state.lambda_.dense(state.prior.pattern).T
+
+    @property
+    def doc_topic_prior_(self) -> np.ndarray:
+        """alpha, (n_components,)."""
+        return self._fitted_state().prior.alpha.copy()
+
+    @property
+    def topic_word_prior_(self) -> Any:
+        """eta: a number, (n_features,) or (n_components, n_features)."""
+        eta = self._fitted_state().prior.dense()
+        return float(eta) if eta.ndim == 0 else eta
+
+    # --- for the base class
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.positive_only = True
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @staticmethod
+    def _state_types() -> tuple[type, type]:
+        return LazyRows, LdaPrior
+
+    def _build_model(self, n_features: int) -> LdaModel:
+        return LdaModel(
+            self.n_components,
+            n_features,
+            dtype=parameters.dtype_name(self.dtype),
+            n_threads=parameters.n_threads(self.n_jobs),
+            eta_per_word=self.learn_priors == "per-word",
+        )
+
+    def _build_prior(self, X: Any) -> LdaPrior:
+        shapes = {
+            "doc_topic_prior": [(), (self.n_components,)],
+            "topic_word_prior": [(), (X.shape[1],), (self.n_components, X.shape[1])],
+        }
+        values = {}
+        for name, allowed in shapes.items():
+            given = getattr(self, name)
+            value = np.asarray(0.1 if given is None else given, np.float64)
+            if value.shape not in allowed:
+                raise ValueError(f"{name} has shape {value.shape}, expected one of {allowed}")
+            if not (np.isfinite(value).all() and (value > 0).all()):
+                raise ValueError(f"{name} must be positive and finite")
+            values[name] = value
+        return LdaPrior.of(
+            values["doc_topic_prior"], values["topic_word_prior"], self.n_components, X.shape[1]
+        )
+
+    def _check_data(self, X: Any, reset: bool) -> sp.csr_matrix:
+        X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
+        check_non_negative(X, type(self).__name__)
+        return X if sp.issparse(X) else sp.csr_array(X)
+
+    def _settings(self) -> Settings:
+        return Settings(
+            method=parameters.METHODS[self.learning_method],
+            tau=self.learning_offset,
+            kappa=self.learning_decay,
+            batch_size=self.batch_size,
+            max_iter=self.max_iter,
+            n_inner=self.inner_iter,
+            n_local=self.max_doc_update_iter,
+            local_tol=self.mean_change_tol,
+            tol=self.tol,
+            learn=_LEARN[self.learn_priors],
+        )
+
+    def _local_settings(self) -> tuple[int, float]:
+        # Without learning there is nothing to gain from stopping early.
+        return max(100, self.max_doc_update_iter), self.mean_change_tol
+
+    def _compile(self, dtype: str) -> None:
+        model = LdaModel(2, 3, dtype=dtype)
+        prior = LdaPrior.of(1.0, 1.0, 2, 3)
+        rng = np.random.default_rng(0)
+        X = sp.csr_array(np.array([[1.0, 2.0, 0.0]]))
+        settings = self._settings()
+        state = State(model.initial(prior, rng), prior)
+        batch = model.batch(X, np.array([0]))
+        state, info = settings.step(model, state, batch, rho=0.5, n_documents=1)
+        update = settings.prior_update(rng)
+        if update is not None:
+            state = update(model, state, batch, info)
+        batch_vb.step(model, state, X, [slice(0, 1)], n_local=1)
+
+
+def _n_tokens(X: Any) -> float:
+    n_tokens = float(X.sum())
+    if n_tokens == 0:
+        raise ValueError("there is not a single word in X: nothing to average over")
+    return n_tokens

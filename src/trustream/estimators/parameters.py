@@ -1,0 +1,82 @@
+"""Parameters that all estimators share: what they may be, and what follows from them."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from trustream.kernels import threads
+
+# "online" is scikit-learn's name for the natural gradient.
+METHODS = {
+    "trust-region": "trust-region",
+    "natural-gradient": "natural-gradient",
+    "online": "natural-gradient",
+    "batch": "batch",
+}
+
+_positive_integer = Interval(Integral, 1, None, closed="left")
+_not_negative = Interval(Real, 0, None, closed="left")
+_positive = Interval(Real, 0, None, closed="neither")
+
+COMMON: dict[str, list[Any]] = {
+    "n_components": [_positive_integer],
+    "learning_method": [StrOptions(set(METHODS))],
+    "learning_decay": [Interval(Real, 0, 1, closed="both")],
+    "learning_offset": [_positive],
+    "max_iter": [_positive_integer],
+    "batch_size": [_positive_integer],
+    "inner_iter": [_positive_integer],
+    "total_samples": [_positive, None],
+    "tol": [_not_negative],
+    "n_init": [_positive_integer],
+    "warm_start": ["boolean"],
+    "dtype": "no_validation",  # type: ignore[dict-item]
+    "n_jobs": [Integral, None],
+    "verbose": ["verbose"],
+    "callback": [callable, None],
+    "random_state": ["random_state", np.random.Generator],
+}
+
+
+def dtype_name(dtype: Any) -> str:
+    """ "float32" or "float64".
+
+    >>> dtype_name(np.float64)
+    'float64'
+    """
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = repr(dtype)
+    if dtype is None or name not in ("float32", "float64"):
+        raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
+    return name
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Threads for scikit-learn's n_jobs; None is all cores, -1 as well, -2 all but one.
+
+    >>> n_threads(3)
+    3
+    """
+    cores = threads.available_cores()
+    if n_jobs is None:
+        return cores
+    if n_jobs == 0:
+        raise ValueError("n_jobs == 0 has no meaning; use None for all cores, or 1 for one")
+    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """A Generator from None, an integer, a RandomState or a Generator (which is used as it is).
+
+    >>> int(generator(0).integers(10)) == int(generator(0).integers(10))
+    True
+    """
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**32, size=4, dtype=np.uint32))
+    return np.random.default_rng(random_state)

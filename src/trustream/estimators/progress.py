@@ -1,0 +1,84 @@
+"""What a fit says while it runs: a bar on a terminal, a line a pass elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+
+class Report(Protocol):
+    """Called after each step with how far the fit is."""
+
+    def __call__(self, done: int, info: Any) -> None: ...
+
+
+@contextmanager
+def progress(name: str, n_steps: int, steps_a_pass: int, verbose: int) -> Iterator[Report]:
+    """A reporter for a fit of `n_steps` steps; silent unless `verbose`, always on stderr."""
+    if not verbose:
+        yield lambda done, info: None
+    elif sys.stderr.isatty():
+        with _bar(name, n_steps) as report:
+            yield report
+    else:
+        yield _lines(name, n_steps, steps_a_pass)
+
+
+@contextmanager
+def _bar(name: str, n_steps: int) -> Iterator[Report]:
+    # Imported late: a silent fit does not need it.
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("steps, rate {task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task(name, total=n_steps, rate="-")
+
+        def report(done: int, info: Any) -> None:
+            bar.update(task, completed=done, rate=f"{info.rho:.3f}")
+
+        yield report
+
+
+def _lines(name: str, n_steps: int, steps_a_pass: int) -> Report:
+    start = time.monotonic()
+
+    def report(done: int, info: Any) -> None:
+        if done % steps_a_pass == 0 or done == n_steps:
+            seconds = time.monotonic() - start
+            line = f"{name}: step {done} of {n_steps}, rate {info.rho:.4f}, {seconds:.1f} s"
+            print(line, file=sys.stderr, flush=True)
+
+    return report
+
+
+@contextmanager
+def compilation_notice() -> Iterator[None]:
+    """Say on a terminal that kernels are being compiled, if what happens inside takes long."""
+
+    def say() -> None:
+        print(
+            "trustream: compiling its kernels, once after an install (some seconds)",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    timer = threading.Timer(1.0, say)
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
