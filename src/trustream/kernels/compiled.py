@@ -50,15 +50,16 @@ def exp_digamma(rows, table, offset, start, stop):
 def _scaled_exp_digamma(x, n, out):
     """out = exp(psi(x) + offset) for the first n entries, 0 for those up to a whole vector."""
     bits = elementary.as_bits(x)
-    floor = elementary.floor(x[0])
+    floor, zero = elementary.floor(x[0]), x.dtype.type(0)
     # The deficit falls with its argument: the largest entry has the smallest.
     largest = bits[0]
     for k in range(1, n):
         largest = max(largest, bits[k])
     offset = _deficit(elementary.from_bits(largest))
     for k in range(out.size):
-        scaled = (x[k] + elementary.shift(x[k])) * _exp(offset - _deficit(x[k]))
-        out[k] = max(scaled, floor)
+        # Not above 0: two ways to round the deficit of a tiny x are far apart.
+        exponent = min(offset - _deficit(x[k]), zero)
+        out[k] = max((x[k] + elementary.shift(x[k])) * _exp(exponent), floor)
     for k in range(n, out.size):
         out[k] = 0
     return offset

@@ -1,0 +1,102 @@
+"""Parts of a range in several threads: every part once, errors raised, and the same bits."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from tests.helpers import BACKENDS, DTYPES, random_counts, snapshot
+from trustream.inference import trust_region
+from trustream.inference.state import State
+from trustream.kernels import BLOCK, threads
+from trustream.models.lazy_rows import PART
+from trustream.models.lda import LdaModel, LdaPrior
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 5, 100])
+@pytest.mark.parametrize("n_items", [0, 1, 7, 1000])
+def test_every_item_once(n_items: int, n_threads: int) -> None:
+    done = np.zeros(n_items, int)
+
+    def work(start: int, stop: int) -> None:
+        done[start:stop] += 1
+
+    threads.run(work, threads.split(n_items, 3), n_threads)
+    assert (done == 1).all()
+
+
+def test_several_threads_work_at_once() -> None:
+    """Two parts that wait for each other get done, so they run at the same time."""
+    meeting = threading.Barrier(2, timeout=60)
+    threads.run(lambda start, stop: meeting.wait(), [(0, 1), (1, 2)], 2)
+
+
+@pytest.mark.parametrize("bad", [0, 5, 19])
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_an_error_is_raised(bad: int, n_threads: int) -> None:
+    def work(start: int, stop: int) -> None:
+        if start == bad:
+            raise ArithmeticError(f"part {start}")
+
+    with pytest.raises(ArithmeticError, match=f"part {bad}"):
+        threads.run(work, threads.split(20, 1), n_threads)
+
+
+def test_one_blas_thread() -> None:
+    """Inside, every BLAS library has one thread, nested use included; outside, what it had."""
+
+    def n_threads() -> list[int]:
+        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+
+    before = n_threads()
+    with threads.one_blas_thread():
+        with threads.one_blas_thread():
+            assert set(n_threads()) <= {1}
+        assert set(n_threads()) <= {1}
+    assert n_threads() == before
+
+
+@functools.cache
+def results(backend: str, dtype: str, n_threads: int) -> list[Any]:
+    """Everything that a step computes, with 1500 words so that there are several parts."""
+    rng = np.random.default_rng(0)
+    n_topics, n_words = 13, 3 * PART
+    counts = random_counts(rng, 60, n_words, 60)
+    model = LdaModel(n_topics, n_words, dtype, backend, n_threads)
+    prior = LdaPrior.of(0.1, rng.uniform(0.01, 0.1, n_words), n_topics, n_words)
+    lambda_ = model.initial(prior, rng)
+    batch = model.batch(counts, slice(None))
+    assert batch.n_words > 2 * PART
+    natural = model.restrict(lambda_, prior, batch)
+    local, statistics = model.local_step(
+        natural, prior, batch, model.beliefs(prior, batch, None)[0], 9, 1e-3
+    )
+    blended = model.blend(natural, prior, batch, statistics, 0.3, 2.0)
+    values = [natural, local, statistics, blended]
+    values.append(model.local_bound(blended, prior, batch, local))
+    values.append(model.divergence(blended, prior, batch, natural))
+    state, info = State(lambda_, prior), None
+    for _ in range(3):
+        state, info = trust_region.step(
+            model, state, batch, rho=0.5, n_documents=100, n_inner=2, n_local=5, tol=-np.inf
+        )
+    values += [state, info, model.global_bound(state.lambda_, state.prior)]
+    values.append(model.prior_evidence(state.lambda_, prior, None, [local], None))
+    return snapshot(values)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("n_threads", [2, 3, 5])
+def test_same_bits_with_any_number_of_threads(backend: str, dtype: str, n_threads: int) -> None:
+    assert results(backend, dtype, n_threads) == results(backend, dtype, 1)
+
+
+def test_parts_are_whole_blocks() -> None:
+    """Sums over blocks of words would otherwise be shared by two threads."""
+    assert PART % BLOCK == 0
