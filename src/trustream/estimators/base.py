@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import validate_data
 
@@ -47,8 +47,8 @@ class VariationalEstimator(BaseEstimator):
         """Validated data for the model, or a ValueError that names what is wrong."""
 
     @abstractmethod
-    def _settings(self) -> training.Settings:
-        """How to learn."""
+    def _settings(self, X: Any) -> training.Settings:
+        """How to learn from such data."""
 
     @abstractmethod
     def _local_settings(self) -> tuple[int, float]:
@@ -76,9 +76,9 @@ class VariationalEstimator(BaseEstimator):
 
     def _fit(self, X: Any) -> Any:
         self._validate_params()
-        settings = self._settings()
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         X = self._check_data(X, reset=not goes_on)
+        settings = self._settings(X)
         n_samples = X.shape[0]
         model = self._current_model()
         rng = copy.deepcopy(self._rng) if goes_on else parameters.generator(self.random_state)
@@ -141,8 +141,8 @@ class VariationalEstimator(BaseEstimator):
         first = not self.__sklearn_is_fitted__()
         with self._unchanged_on_error(), threads.one_blas_thread():
             self._validate_params()
-            settings = self._settings()
             X = self._check_data(X, reset=first)
+            settings = self._settings(X)
             model = self._current_model()
             rng = parameters.generator(self.random_state) if first else self._rng
             seen = X.shape[0] + (0 if first else self._n_samples_seen)
@@ -278,8 +278,22 @@ class VariationalEstimator(BaseEstimator):
             with compilation_notice():
                 self._compile(dtype)
 
+    @abstractmethod
+    def _example(self) -> np.ndarray:
+        """Two data points that the estimator takes."""
+
     def _compile(self, dtype: str) -> None:
-        """Run every kernel once on next to nothing."""
+        """Run every kernel once on next to nothing, as the parameters are now."""
+        tiny = clone(self).set_params(
+            n_components=2, batch_size=2, max_iter=1, n_init=1, total_samples=None, verbose=0,
+            callback=None, random_state=0, **self._tiny_parameters(),
+        )  # fmt: skip
+        tiny.fit(self._example())
+        tiny.elbo(self._example())
+
+    def _tiny_parameters(self) -> dict[str, Any]:
+        """Parameters whose shapes do not fit `_example`, as they should be instead."""
+        return {}
 
     def __getstate__(self) -> Any:
         state = super().__getstate__()

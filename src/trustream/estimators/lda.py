@@ -15,8 +15,6 @@ from sklearn.utils.validation import check_non_negative
 from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.training import Settings
-from trustream.inference import batch as batch_vb
-from trustream.inference.state import State
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
 
@@ -294,7 +292,7 @@ default="trust-region"
         check_non_negative(X, type(self).__name__)
         return X if sp.issparse(X) else sp.csr_array(X)
 
-    def _settings(self) -> Settings:
+    def _settings(self, X: Any) -> Settings:
         return Settings(
             method=parameters.METHODS[self.learning_method],
             tau=self.learning_offset,
@@ -312,19 +310,11 @@ default="trust-region"
         # Without learning there is nothing to gain from stopping early.
         return max(100, self.max_doc_update_iter), self.mean_change_tol
 
-    def _compile(self, dtype: str) -> None:
-        model = LdaModel(2, 3, dtype=dtype)
-        prior = LdaPrior.of(1.0, 1.0, 2, 3)
-        rng = np.random.default_rng(0)
-        X = sp.csr_array(np.array([[1.0, 2.0, 0.0]]))
-        settings = self._settings()
-        state = State(model.initial(prior, rng), prior)
-        batch = model.batch(X, np.array([0]))
-        state, info = settings.step(model, state, batch, rho=0.5, n_documents=1)
-        update = settings.prior_update(rng)
-        if update is not None:
-            state = update(model, state, batch, info)
-        batch_vb.step(model, state, X, [slice(0, 1)], n_local=1)
+    def _example(self) -> np.ndarray:
+        return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
+
+    def _tiny_parameters(self) -> dict[str, Any]:
+        return {"doc_topic_prior": None, "topic_word_prior": None}
 
 
 def _n_tokens(X: Any) -> float:

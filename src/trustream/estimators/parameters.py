@@ -28,7 +28,7 @@ COMMON: dict[str, list[Any]] = {
     "learning_decay": [Interval(Real, 0, 1, closed="both")],
     "learning_offset": [_positive],
     "max_iter": [_positive_integer],
-    "batch_size": [_positive_integer],
+    "batch_size": [_positive_integer, None],
     "inner_iter": [_positive_integer],
     "total_samples": [_positive, None],
     "tol": [_not_negative],

@@ -10,13 +10,16 @@ Schedule = Callable[[State], float]
 
 
 def decaying(tau: float, kappa: float) -> Schedule:
-    """rho_t = (tau + t)^-kappa, t the steps taken.
+    """rho_t = (tau + t)^-kappa, the first step being t = 1.
 
-    >>> decaying(tau=10.0, kappa=0.5)(State(None, None, n_steps=6))
+    Counted from 1, as scikit-learn does, tau = 1 does not begin with rho = 1, which would forget
+    the start altogether and with it all that tells topics apart.
+
+    >>> decaying(tau=10.0, kappa=0.5)(State(None, None, n_steps=5))
     0.25
     """
     _check_tau(tau)
-    return lambda state: min(1.0, (tau + state.n_steps) ** -kappa)
+    return lambda state: min(1.0, (tau + state.n_steps + 1) ** -kappa)
 
 
 def constant(rho: float) -> Schedule:

@@ -6,6 +6,9 @@ The batch's subproblem, equation 9,
 
 is solved by coordinate ascent from beliefs that owe nothing to lambda_t (uniform ones): blend,
 then `n_inner` pairs of local step and blend. That start is what lets a step leave a local optimum.
+
+At rho = 1 nothing of lambda_t is left in the first blend. All topics or components would be equal,
+and they would stay so: equal ones are a fixed point. There the pairs start from lambda_t itself.
 """
 
 from __future__ import annotations
@@ -44,14 +47,14 @@ def step(
         tol: stop when a pair raises the penalised objective by less than this many nats a data
             point; None does `n_inner` pairs and does not compute the objective.
         phi: beliefs to start from, as the model's `beliefs` takes them; None is uniform.
-        blend_first: whether lambda is first blended with the starting beliefs. Without it, one
-            pair is the natural-gradient step.
+        blend_first: whether lambda is first blended with the starting beliefs (never at rho = 1).
+            Without it, one pair is the natural-gradient step.
     """
     prior, scale = state.prior, n_documents / batch.size
     anchor = model.restrict(state.lambda_, prior, batch)
     local, statistics = model.beliefs(prior, batch, phi)
     natural = anchor
-    if blend_first:
+    if blend_first and rho < 1:
         natural = model.blend(anchor, prior, batch, statistics, rho, scale)
     objective: list[float] = []
     n_done = 0

@@ -1,0 +1,194 @@
+"""Mixture of multivariate Bernoullis with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils._param_validation import Interval
+
+from trustream.estimators import parameters
+from trustream.estimators.mixture import MixtureEstimator
+from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
+
+
+class BernoulliMixture(MixtureEstimator):
+    """Clusters of binary data, learned by trust-region stochastic variational inference.
+
+    Each component holds a probability for each feature, with a beta prior.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of components, K.
+    binarize : float or None, default=0.0
+        Values above it count as 1, others as 0. None takes data that are 0 and 1 already and
+        refuses others.
+    probability_prior : (float, float) or (array, array), default=(1.0, 1.0)
+        a and b of the beta prior, numbers or arrays of shape (n_features,); ones are uniform.
+    weight_concentration_prior : float or array of shape (n_components,), default=None
+        Dirichlet prior of the weights; None is 1, uniform.
+    learning_method : {"trust-region", "natural-gradient", "online", "batch"}, \
+default="trust-region"
+        Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
+        which "online" is another name; or batch variational Bayes. With "batch", `partial_fit`
+        takes trust-region steps.
+    learning_decay : float, default=0.5
+        kappa of the learning rate rho = (tau + t)^-kappa.
+    learning_offset : float, default=10.0
+        tau of the learning rate.
+    max_iter : int, default=20
+        Passes of `fit` over the data.
+    batch_size : int or None, default=None
+        Most data points of a step of `fit`; None takes 200, or less of small data.
+    inner_iter : int, default=2
+        Pairs of local and global update in a trust-region step.
+    total_samples : float, default=None
+        For `partial_fit`: number of data points that its rows stand for. None counts the data
+        points seen so far.
+    tol : float, default=1e-4
+        Batch learning ends when a pass raises the bound by less, in nats a data point.
+    n_init : int, default=1
+        Starts of `fit`; the one with the highest bound is kept.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what is fitted.
+    dtype : {"float32", "float64"}, default="float32"
+        Of parameters and beliefs; sums over many are float64 in any case.
+    n_jobs : int, default=None
+        Threads; None uses all cores. No result depends on it.
+    verbose : int, default=0
+        Progress on standard error.
+    callback : callable, default=None
+        Called as callback(state, info) after each step; `fit` ends when it returns True.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+        E[pi].
+    means_ : array of shape (n_components, n_features)
+        E[beta], the probabilities.
+    lower_bound_ : float
+        Lower bound on the evidence of the data of `fit`, in nats a data point.
+    n_iter_ : int
+        Passes of the last `fit`.
+    n_batch_iter_ : int
+        Steps taken.
+
+    Examples
+    --------
+    >>> X = np.repeat([[1, 1, 0, 0], [0, 0, 1, 1]], 50, axis=0)
+    >>> mixture = BernoulliMixture(n_components=2, random_state=0).fit(X)
+    >>> labels = mixture.predict(X)
+    >>> bool((labels[:50] == labels[0]).all() and (labels[50:] == 1 - labels[0]).all())
+    True
+    """
+
+    _most_in_batch = 200
+    _parameter_constraints = {
+        **parameters.COMMON,
+        "binarize": [Interval(Real, None, None, closed="neither"), None],
+        "probability_prior": ["array-like"],
+        "weight_concentration_prior": ["array-like", Real, None],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        binarize: float | None = 0.0,
+        probability_prior: Any = (1.0, 1.0),
+        weight_concentration_prior: Any = None,
+        learning_method: str = "trust-region",
+        learning_decay: float = 0.5,
+        learning_offset: float = 10.0,
+        max_iter: int = 20,
+        batch_size: int | None = None,
+        inner_iter: int = 2,
+        total_samples: float | None = None,
+        tol: float = 1e-4,
+        n_init: int = 1,
+        warm_start: bool = False,
+        dtype: Any = "float32",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.binarize = binarize
+        self.probability_prior = probability_prior
+        self.weight_concentration_prior = weight_concentration_prior
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.inner_iter = inner_iter
+        self.total_samples = total_samples
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.random_state = random_state
+
+    @property
+    def means_(self) -> np.ndarray:
+        """E[beta], (n_components, n_features)."""
+        return self._expected().probs
+
+    @staticmethod
+    def _state_types() -> tuple[type, type]:
+        return BernoulliNatural, BernoulliPrior
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _build_model(self, n_features: int) -> BernoulliModel:
+        return BernoulliModel(
+            n_components=self.n_components,
+            n_features=n_features,
+            dtype=parameters.dtype_name(self.dtype),
+            n_threads=parameters.n_threads(self.n_jobs),
+        )
+
+    def _build_prior(self, X: Any) -> BernoulliPrior:
+        prior = self.probability_prior
+        if len(prior) != 2:
+            raise ValueError(f"probability_prior is a pair (a, b), got {prior!r}")
+        for name, value in zip("ab", prior, strict=True):
+            if np.shape(value) not in ((), (X.shape[1],)):
+                raise ValueError(
+                    f"{name} of probability_prior has shape {np.shape(value)}, "
+                    f"expected a number or ({X.shape[1]},)"
+                )
+        return BernoulliPrior(self._weight_prior(), *prior)
+
+    def _tiny_parameters(self) -> dict[str, Any]:
+        return {**super()._tiny_parameters(), "probability_prior": (1.0, 1.0)}
+
+    def _check_data(self, X: Any, reset: bool) -> Any:
+        X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
+        if self.binarize is None:
+            values = X.data if sp.issparse(X) else X
+            if not np.isin(values, (0, 1)).all():
+                raise ValueError(
+                    "the data are not binary: with binarize=None every value must be 0 or 1. "
+                    "Give a threshold, for instance binarize=0.5."
+                )
+            return X
+        if not sp.issparse(X):
+            return X > self.binarize
+        if self.binarize < 0:
+            raise ValueError(
+                f"binarize={self.binarize} would turn the zeros of a sparse matrix into ones; "
+                "use a threshold of at least 0, or dense data"
+            )
+        return (X > self.binarize).astype(parameters.dtype_name(self.dtype))

@@ -1,0 +1,178 @@
+"""Mixture of Gaussians with scikit-learn's interface."""
+
+from __future__ import annotations
+
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from trustream.estimators import parameters
+from trustream.estimators.mixture import MixtureEstimator
+from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
+
+
+class GaussianMixture(MixtureEstimator):
+    """Clusters of real data, learned by trust-region stochastic variational inference.
+
+    Means and covariances have normal-inverse-Wishart priors, the weights a Dirichlet prior.
+
+    Parameters
+    ----------
+    n_components : int, default=10
+        Number of components, K.
+    covariance_type : {"full", "diag", "tied"}, default="full"
+        A covariance for each component, only its diagonal, or one for all.
+    mean_prior : array of shape (n_features,), default=None
+        Prior mean of the components' means; None is the mean of the first data.
+    mean_precision_prior : float, default=None
+        s: how many data points the prior mean counts for; None is 1.
+    degrees_of_freedom_prior : float, default=None
+        nu, above n_features - 1; None is n_features + 2.
+    covariance_prior : array, default=None
+        Psi, the scale of the inverse Wishart, of shape (n_features, n_features), or (n_features,)
+        for "diag"; the prior's expected covariance is Psi / (nu - n_features - 1). None is the
+        covariance of the first data.
+    weight_concentration_prior : float or array of shape (n_components,), default=None
+        Dirichlet prior of the weights; None is 1, uniform.
+    learning_method : {"trust-region", "natural-gradient", "online", "batch"}, \
+default="trust-region"
+        Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
+        which "online" is another name; or batch variational Bayes. With "batch", `partial_fit`
+        takes trust-region steps.
+    learning_decay : float, default=0.5
+        kappa of the learning rate rho = (tau + t)^-kappa.
+    learning_offset : float, default=10.0
+        tau of the learning rate.
+    max_iter : int, default=20
+        Passes of `fit` over the data.
+    batch_size : int or None, default=None
+        Most data points of a step of `fit`; None takes 500, or less of small data.
+    inner_iter : int, default=5
+        Pairs of local and global update in a trust-region step.
+    total_samples : float, default=None
+        For `partial_fit`: number of data points that its rows stand for. None counts the data
+        points seen so far.
+    tol : float, default=1e-4
+        Batch learning ends when a pass raises the bound by less, in nats a data point.
+    n_init : int, default=1
+        Starts of `fit`; the one with the highest bound is kept.
+    warm_start : bool, default=False
+        Whether `fit` goes on from what is fitted.
+    dtype : {"float32", "float64"}, default="float64"
+        Of data and beliefs; parameters are float64 in any case.
+    n_jobs : int, default=None
+        Threads; None uses all cores. No result depends on it.
+    verbose : int, default=0
+        Progress on standard error.
+    callback : callable, default=None
+        Called as callback(state, info) after each step; `fit` ends when it returns True.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    weights_ : array of shape (n_components,)
+        E[pi].
+    means_ : array of shape (n_components, n_features)
+        E[mu].
+    covariances_ : array
+        E[Sigma]: (n_components, n_features, n_features), (n_components, n_features) for "diag",
+        (n_features, n_features) for "tied".
+    lower_bound_ : float
+        Lower bound on the evidence of the data of `fit`, in nats a data point.
+    n_iter_ : int
+        Passes of the last `fit`.
+    n_batch_iter_ : int
+        Steps taken.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.concatenate([rng.normal(-5, 1, size=(100, 2)), rng.normal(5, 1, size=(100, 2))])
+    >>> mixture = GaussianMixture(n_components=2, random_state=0).fit(X)
+    >>> labels = mixture.predict(X)
+    >>> bool((labels[:100] == labels[0]).all() and (labels[100:] == 1 - labels[0]).all())
+    True
+    """
+
+    _most_in_batch = 500
+    _parameter_constraints = {
+        **parameters.COMMON,
+        "covariance_type": [StrOptions({"full", "diag", "tied"})],
+        "mean_prior": ["array-like", None],
+        "mean_precision_prior": [Interval(Real, 0, None, closed="neither"), None],
+        "degrees_of_freedom_prior": [Interval(Real, 0, None, closed="neither"), None],
+        "covariance_prior": ["array-like", None],
+        "weight_concentration_prior": ["array-like", Real, None],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 10,
+        *,
+        covariance_type: str = "full",
+        mean_prior: Any = None,
+        mean_precision_prior: float | None = None,
+        degrees_of_freedom_prior: float | None = None,
+        covariance_prior: Any = None,
+        weight_concentration_prior: Any = None,
+        learning_method: str = "trust-region",
+        learning_decay: float = 0.5,
+        learning_offset: float = 10.0,
+        max_iter: int = 20,
+        batch_size: int | None = None,
+        inner_iter: int = 5,
+        total_samples: float | None = None,
+        tol: float = 1e-4,
+        n_init: int = 1,
+        warm_start: bool = False,
+        dtype: Any = "float64",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        callback: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.covariance_type = covariance_type
+        self.mean_prior = mean_prior
+        self.mean_precision_prior = mean_precision_prior
+        self.degrees_of_freedom_prior = degrees_of_freedom_prior
+        self.covariance_prior = covariance_prior
+        self.weight_concentration_prior = weight_concentration_prior
+        self.learning_method = learning_method
+        self.learning_decay = learning_decay
+        self.learning_offset = learning_offset
+        self.max_iter = max_iter
+        self.batch_size = batch_size
+        self.inner_iter = inner_iter
+        self.total_samples = total_samples
+        self.tol = tol
+        self.n_init = n_init
+        self.warm_start = warm_start
+        self.dtype = dtype
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.callback = callback
+        self.random_state = random_state
+
+    @property
+    def means_(self) -> np.ndarray:
+        """E[mu], (n_components, n_features)."""
+        return self._expected().means
+
+    @property
+    def covariances_(self) -> np.ndarray:
+        """E[Sigma]; its shape depends on `covariance_type`."""
+        return self._expected().covariances
+
+    def _tiny_parameters(self) -> dict[str, Any]:
+        return {
+            **super()._tiny_parameters(),
+            "mean_prior": None,
+            "covariance_prior": None,
+            "degrees_of_freedom_prior": None,
+        }
+
+    def _check_data(self, X: Any, reset: bool) -> np.ndarray:
+        return self._validated(X, reset, dtype=[np.float64, np.float32])

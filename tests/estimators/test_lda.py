@@ -1,0 +1,291 @@
+"""The LDA estimator: what goes in, what comes out, what stays untouched."""
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+import scipy.sparse as sp
+
+from trustream import LatentDirichletAllocation
+
+FAST = {"n_components": 3, "max_iter": 2, "batch_size": 20, "random_state": 0}
+
+
+@pytest.fixture(scope="module")
+def counts():
+    """100 documents of three topics over 12 words, each with four words of its own."""
+    rng = np.random.default_rng(0)
+    topics = np.kron(np.eye(3), np.full(4, 0.23)) + 0.01
+    topics /= topics.sum(axis=1, keepdims=True)
+    return rng.multinomial(30, rng.dirichlet([0.2] * 3, size=100) @ topics)
+
+
+@pytest.fixture(scope="module")
+def fitted(counts):
+    return LatentDirichletAllocation(**FAST).fit(counts)
+
+
+def snapshot(estimator):
+    """Every number that an estimator holds, as bytes."""
+    return pickle.dumps({k: v for k, v in vars(estimator).items() if k != "_model"})
+
+
+def test_attributes(fitted, counts):
+    assert fitted.components_.shape == (3, 12)
+    assert (fitted.components_ > 0).all()
+    assert fitted.doc_topic_prior_.shape == (3,)
+    assert isinstance(fitted.topic_word_prior_, float)
+    assert fitted.n_iter_ == 2
+    assert fitted.n_batch_iter_ == 10  # 100 documents, 20 a batch, two passes
+    assert fitted.n_features_in_ == 12
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        sp.csr_matrix,
+        sp.csr_array,
+        sp.csc_array,
+        sp.coo_matrix,
+        lambda x: x.astype(np.float32),
+        lambda x: x.astype(np.uint16),
+        lambda x: sp.csr_array(x.astype(np.uint16)),
+        lambda x: pd.DataFrame(x, columns=[f"w{i}" for i in range(12)]),
+        lambda x: pl.DataFrame(x, schema=[f"w{i}" for i in range(12)]),
+        lambda x: x.tolist(),
+    ],
+)
+def test_every_container_gives_the_same(fitted, counts, convert):
+    other = LatentDirichletAllocation(**FAST).fit(convert(counts))
+    assert np.array_equal(other.components_, fitted.components_)
+    assert np.array_equal(other.transform(convert(counts)), fitted.transform(counts))
+
+
+def test_int64_indices(fitted, counts):
+    X = sp.csr_array(counts)
+    X.indices, X.indptr = X.indices.astype(np.int64), X.indptr.astype(np.int64)
+    other = LatentDirichletAllocation(**FAST).fit(X)
+    assert np.array_equal(other.components_, fitted.components_)
+
+
+@pytest.mark.parametrize("method", ["trust-region", "natural-gradient", "batch"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_threads_change_nothing(counts, method, dtype):
+    results = [
+        LatentDirichletAllocation(**FAST, learning_method=method, dtype=dtype, n_jobs=n_jobs).fit(
+            counts
+        )
+        for n_jobs in (1, 2, 5)
+    ]
+    for other in results[1:]:
+        assert np.array_equal(other.components_, results[0].components_)
+        assert np.array_equal(other.doc_topic_prior_, results[0].doc_topic_prior_)
+        assert other.elbo(counts) == results[0].elbo(counts)
+
+
+def test_online_is_the_natural_gradient(counts):
+    a = LatentDirichletAllocation(**FAST, learning_method="online").fit(counts)
+    b = LatentDirichletAllocation(**FAST, learning_method="natural-gradient").fit(counts)
+    assert np.array_equal(a.components_, b.components_)
+
+
+def test_reading_never_writes(fitted, counts):
+    before = snapshot(fitted)
+    fitted.transform(counts)
+    fitted.score(counts)
+    fitted.perplexity(counts)
+    fitted.elbo(counts)
+    fitted.elbo(counts, per="word", total_samples=1000)
+    fitted.top_words(3)
+    assert fitted.components_ is not None
+    assert snapshot(fitted) == before
+
+
+def test_changing_what_is_returned_changes_nothing(fitted):
+    before = snapshot(fitted)
+    fitted.components_[:] = 0
+    fitted.doc_topic_prior_[:] = 0
+    assert snapshot(fitted) == before
+
+
+def test_transform_rows_sum_to_one_and_do_not_depend_on_company(fitted, counts):
+    theta = fitted.transform(counts)
+    assert np.allclose(theta.sum(axis=1), 1, atol=1e-6)
+    assert np.array_equal(fitted.transform(counts[7:8])[0], theta[7])
+
+
+def test_empty_document_has_the_prior_proportions(fitted):
+    theta = fitted.transform(np.zeros((1, 12)))
+    alpha = fitted.doc_topic_prior_
+    assert np.allclose(theta[0], alpha / alpha.sum(), rtol=1e-5)
+
+
+def test_partial_fit_counts_what_it_has_seen(counts):
+    seen = []
+    lda = LatentDirichletAllocation(
+        n_components=3, random_state=0, callback=lambda state, info: seen.append(info.n_documents)
+    )
+    for rows in (counts[:10], counts[10:40], counts[40:41]):
+        lda.partial_fit(rows)
+    assert seen == [10, 40, 41]
+    assert lda.n_batch_iter_ == 3
+
+
+def test_partial_fit_after_fit_goes_on_counting(counts):
+    seen = []
+    lda = LatentDirichletAllocation(**FAST).fit(counts)
+    lda.set_params(callback=lambda state, info: seen.append((info.n_documents, info.n_steps)))
+    lda.partial_fit(counts[:5])
+    assert seen == [(105, 11)]
+
+
+def test_total_samples_is_used_as_told(counts):
+    scales = []
+    lda = LatentDirichletAllocation(
+        n_components=3,
+        total_samples=5000,
+        random_state=0,
+        callback=lambda state, info: scales.append(info.n_documents),
+    )
+    lda.partial_fit(counts[:10]).partial_fit(counts[10:20])
+    assert scales == [5000, 5000]
+    # Statistics stand for 5000 documents of 30 words; two steps have not forgotten the start.
+    assert 10_000 < lda.components_.sum() < 150_000
+
+
+def test_one_partial_fit_is_one_step_of_fit(counts):
+    """A fit whose only batch is all the data is one partial_fit on the same rows."""
+    whole = LatentDirichletAllocation(n_components=3, max_iter=1, batch_size=100, random_state=0)
+    step = LatentDirichletAllocation(n_components=3, random_state=0)
+    whole.fit(counts)
+    step.partial_fit(counts)
+    assert np.allclose(whole.components_, step.components_, rtol=1e-6)
+
+
+def test_warm_start_goes_on(counts):
+    lda = LatentDirichletAllocation(**FAST, warm_start=True).fit(counts)
+    first = lda.components_
+    lda.fit(counts)
+    assert lda.n_batch_iter_ == 20
+    assert not np.array_equal(first, lda.components_)
+    fresh = LatentDirichletAllocation(**FAST).fit(counts).fit(counts)
+    assert fresh.n_batch_iter_ == 10
+    assert np.array_equal(first, fresh.components_)
+
+
+def test_n_init_keeps_the_best_start(counts):
+    """The winner of three starts has the bound of the best of them."""
+    bounds = []
+    rng = np.random.default_rng(5)
+    settings = FAST | {"random_state": rng}
+    for _ in range(3):  # the generator is used as it is, so these are the three starts
+        bounds.append(LatentDirichletAllocation(**settings).fit(counts).elbo(counts))
+    best = LatentDirichletAllocation(
+        **FAST | {"random_state": np.random.default_rng(5), "n_init": 3}
+    ).fit(counts)
+    assert len(set(bounds)) == 3
+    assert best.elbo(counts) == max(bounds)
+
+
+def test_callback_stops_the_fit(counts):
+    lda = LatentDirichletAllocation(**FAST, callback=lambda state, info: info.n_steps == 3)
+    assert lda.fit(counts).n_batch_iter_ == 3
+    assert lda.n_iter_ == 1
+
+
+def test_a_callback_that_fails_leaves_the_old_model(fitted, counts):
+    lda = copy.deepcopy(fitted)
+    before = snapshot(lda)
+
+    def fail(state, info):
+        raise KeyError("enough")
+
+    lda.callback = fail
+    with pytest.raises(KeyError):
+        lda.fit(counts * 2)
+    lda.callback = None
+    assert snapshot(lda) == before
+
+
+def test_batch_learning_stops_by_tolerance(counts):
+    lda = LatentDirichletAllocation(3, learning_method="batch", max_iter=500, tol=1e-2)
+    assert 2 < lda.fit(counts).n_iter_ < 500
+
+
+def test_seeded_topics_stay_where_they_were_put(counts):
+    eta = np.full((3, 12), 0.01)
+    for topic in range(3):
+        eta[topic, 4 * (2 - topic)] = 5.0  # reversed on purpose
+    lda = LatentDirichletAllocation(3, topic_word_prior=eta, random_state=0).fit(counts)
+    assert np.array_equal(lda.topic_word_prior_, eta)
+    strongest = [topic.reshape(3, 4).sum(axis=1).argmax() for topic in lda.components_]
+    assert strongest == [2, 1, 0]
+
+
+def test_prior_per_word_can_be_given_and_learned(counts):
+    eta = np.linspace(0.01, 0.2, 12)
+    given = LatentDirichletAllocation(**FAST, topic_word_prior=eta, learn_priors=False).fit(counts)
+    assert np.allclose(given.topic_word_prior_, eta)
+    learned = LatentDirichletAllocation(**FAST, learn_priors="per-word").fit(counts)
+    assert learned.topic_word_prior_.shape == (12,)
+    assert np.unique(learned.topic_word_prior_).size == 12
+    assert np.isclose(learned.components_.sum(), learned._state.lambda_.totals.sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("learn", "alpha_moves", "eta_moves"),
+    [(True, True, True), (False, False, False), ("alpha", True, False), ("eta", False, True)],
+)
+def test_which_priors_are_learned(counts, learn, alpha_moves, eta_moves):
+    lda = LatentDirichletAllocation(**FAST, learn_priors=learn).fit(counts)
+    assert (not np.allclose(lda.doc_topic_prior_, 0.1)) == alpha_moves
+    assert (not np.isclose(lda.topic_word_prior_, 0.1)) == eta_moves
+
+
+def test_top_words(fitted, counts):
+    words = [f"w{i}" for i in range(12)]
+    tops = fitted.top_words(4, words)
+    assert {frozenset(top) for top in tops} == {frozenset(words[i : i + 4]) for i in (0, 4, 8)}
+    frame = LatentDirichletAllocation(**FAST).fit(pd.DataFrame(counts, columns=words))
+    assert frame.top_words(4) == tops
+    assert len(fitted.top_words(99)[0]) == 12
+    with pytest.raises(ValueError, match="feature_names has 2 words"):
+        fitted.top_words(3, ["a", "b"])
+
+
+def test_elbo_and_perplexity_are_what_they_say(fitted, counts):
+    n_words = counts.sum()
+    per_document, per_word = fitted.elbo(counts), fitted.elbo(counts, per="word")
+    assert np.isclose(per_document * 100, per_word * n_words)
+    # The stochastic bound of the whole data is the bound itself.
+    assert np.isclose(fitted.elbo(counts, total_samples=100), per_document)
+    # Ten times the data: the local part grows, the topics' part does not.
+    local, topics = fitted.score(counts), 100 * (per_document - fitted.score(counts))
+    assert topics < 0
+    assert np.isclose(fitted.elbo(counts, total_samples=1000), local + topics / 1000)
+    assert np.isclose(fitted.perplexity(counts), np.exp(-local * 100 / n_words))
+    # No topics do worse than one for all words, and twelve words allow for 12 at the most.
+    assert 1 < fitted.perplexity(counts) < 12
+
+
+def test_fit_improves_on_one_topic(fitted, counts):
+    one = LatentDirichletAllocation(**FAST | {"n_components": 1}).fit(counts)
+    assert fitted.perplexity(counts) < one.perplexity(counts) - 1
+
+
+def test_names_and_frames_out(fitted, counts):
+    names = [f"latentdirichletallocation{i}" for i in range(3)]
+    assert fitted.get_feature_names_out().tolist() == names
+    lda = LatentDirichletAllocation(**FAST).set_output(transform="pandas")
+    frame = lda.fit_transform(counts)
+    assert frame.columns.tolist() == names
+    assert np.array_equal(frame.to_numpy(), fitted.transform(counts))
+
+
+def test_verbose_lines(counts, capsys):
+    LatentDirichletAllocation(**FAST, verbose=1).fit(counts)
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 2 and "step 10 of 10" in lines[1]
