@@ -20,15 +20,18 @@ from trustream.kernels import BLOCK, LANES, elementary, simd
 _OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 # A document whose rows of the table fit in this many numbers is copied once, to be read in order.
 _TILE = 1 << 20
-
-_exp, _log, _deficit = elementary.exp, elementary.log, elementary.deficit
+# What rows are padded with: smaller than any parameter, so never the largest of a row.
+_SMALL = 1e-30
 
 
 @njit(**_OPTIONS)
 def digamma(x, out):
     """out = psi(x) for positive x, one-dimensional."""
-    for i in range(x.size):
-        out[i] = _log(x[i] + elementary.shift(x[i])) - _deficit(x[i])
+    n_whole = x.size // LANES * LANES
+    for i in range(0, n_whole, LANES):
+        simd.store(out, i, elementary.digamma(simd.load(x, i)))
+    for i in range(n_whole, x.size):
+        out[i] = elementary.digamma(x[i])
 
 
 @njit(**_OPTIONS)
@@ -39,29 +42,33 @@ def exp_digamma(rows, table, offset, start, stop):
     is smaller than the floor is raised to it, so that no sum over topics is zero.
     """
     n_topics, width = rows.shape[1], table.shape[1]
-    row = np.ones(width, rows.dtype)
+    row = np.full(width, _SMALL, rows.dtype)
+    flat = table.reshape(-1)
     for w in range(start, stop):
         for k in range(n_topics):
             row[k] = rows[w, k]
-        offset[w] = _scaled_exp_digamma(row, n_topics, table[w])
+        offset[w] = _scaled_exp_digamma(row, n_topics, flat, w * width)
 
 
 @njit(**_OPTIONS)
-def _scaled_exp_digamma(x, n, out):
-    """out = exp(psi(x) + offset) for the first n entries, 0 for those up to a whole vector."""
-    bits = elementary.as_bits(x)
-    floor, zero = elementary.floor(x[0]), x.dtype.type(0)
-    # The deficit falls with its argument: the largest entry has the smallest.
-    largest = bits[0]
-    for k in range(1, n):
-        largest = max(largest, bits[k])
-    offset = _deficit(elementary.from_bits(largest))
-    for k in range(out.size):
-        # Not above 0: two ways to round the deficit of a tiny x are far apart.
-        exponent = min(offset - _deficit(x[k]), zero)
-        out[k] = max((x[k] + elementary.shift(x[k])) * _exp(exponent), floor)
-    for k in range(n, out.size):
-        out[k] = 0
+def _scaled_exp_digamma(x, n, out, place):
+    """out = exp(psi(x) + offset) from `place` on for the first n entries, 0 for the others.
+
+    x is padded with something smaller than all its entries.
+    """
+    least = elementary.deficit(simd.load(x, 0))
+    simd.store(out, place, least)
+    for k in range(LANES, x.size, LANES):
+        deficit = elementary.deficit(simd.load(x, k))
+        simd.store(out, place + k, deficit)
+        least = simd.minimum(least, deficit)
+    offset = simd.smallest(least)
+    for k in range(0, x.size, LANES):
+        deficit = simd.load(out, place + k)
+        scaled = elementary.scaled_exp_digamma(simd.load(x, k), deficit, simd.splat(offset))
+        simd.store(out, place + k, scaled)
+    for k in range(n, x.size):
+        out[place + k] = 0
     return offset
 
 
@@ -190,8 +197,8 @@ def lda_local(
     weights = np.empty(tile, table.dtype)
     total = np.empty(width, table.dtype)
     belief = np.empty(width, table.dtype)
-    current = np.ones(width, table.dtype)
-    zero, floor = table.dtype.type(0), elementary.floor(table[0, 0])
+    current = np.full(width, _SMALL, table.dtype)
+    zero = table.dtype.type(0)
     for d in range(start, stop):
         begin, end = indptr[d], indptr[d + 1]
         n_padded = 0
@@ -201,9 +208,9 @@ def lda_local(
         for k in range(n_topics):
             current[k] = gamma[d, k]
         for _ in range(n_local):
-            _scaled_exp_digamma(current, n_topics, belief)
+            _scaled_exp_digamma(current, n_topics, belief, 0)
             for k in range(n_topics):
-                belief[k] = max(belief[k] * factor[k], floor)
+                belief[k] *= factor[k]
             total[:] = zero
             for first in range(begin, end, tile):
                 if not one_tile:
@@ -217,10 +224,10 @@ def lda_local(
                 current[k] = updated
             if change < tol * n_topics:
                 break
-        _scaled_exp_digamma(current, n_topics, belief)
+        _scaled_exp_digamma(current, n_topics, belief, 0)
         for k in range(n_topics):
             gamma[d, k] = current[k]
-            belief[k] = max(belief[k] * factor[k], floor)
+            belief[k] *= factor[k]
         for k in range(width):
             theta[d, k] = belief[k]
         for first in range(begin, end, tile):
@@ -279,12 +286,12 @@ def lda_bound(indptr, ids, counts, table, offset, factor, alpha, gamma, bound, s
         gamma_sum = 0.0
         for k in range(n_topics):
             gamma_sum += gamma[d, k]
-        psi_sum = _log(gamma_sum + elementary.shift(gamma_sum)) - _deficit(gamma_sum)
+        psi_sum = elementary.digamma(gamma_sum)
         value = prior - math.lgamma(gamma_sum)
         largest = -np.inf
         for k in range(n_topics):
             x = np.float64(gamma[d, k])
-            expected[k] = _log(x + elementary.shift(x)) - _deficit(x) - psi_sum
+            expected[k] = elementary.digamma(x) - psi_sum
             value += (alpha[k] - x) * expected[k] + math.lgamma(x)
             largest = max(largest, expected[k])
         for k in range(n_topics):
@@ -315,10 +322,9 @@ def dirichlet_terms(rows, other, terms, start, stop):
             for k in range(rows.shape[1]):
                 x = np.float64(rows[w, k])
                 y = np.float64(other[v, min(k, other.shape[1] - 1)])
-                psi = _log(x + elementary.shift(x)) - _deficit(x)
                 terms[block, 0, k] += math.lgamma(x)
                 terms[block, 1, k] += math.lgamma(y)
-                terms[block, 2, k] += (x - y) * psi
+                terms[block, 2, k] += (x - y) * elementary.digamma(x)
 
 
 @njit(**_OPTIONS)

@@ -138,3 +138,31 @@ def sums(typingctx, a, b, c, d, e, f, g, h):
         )
 
     return a(a, b, c, d, e, f, g, h), codegen
+
+
+@intrinsic
+def minimum(typingctx, a, b):
+    """The smaller of two, lane by lane."""
+
+    def codegen(context, builder, signature, args):
+        keep = builder.fcmp_ordered("<", args[0], args[1], flags=_FAST)
+        return builder.select(keep, args[0], args[1])
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def smallest(typingctx, vector):
+    """The smallest lane, as a number."""
+
+    def codegen(context, builder, signature, args):
+        value, n = args[0], LANES
+        while n > 1:
+            n //= 2
+            low = _shuffle(builder, value, value, list(range(n)))
+            high = _shuffle(builder, value, value, list(range(n, 2 * n)))
+            keep = builder.fcmp_ordered("<", low, high, flags=_FAST)
+            value = builder.select(keep, low, high)
+        return builder.extract_element(value, ir.Constant(_INT32, 0))
+
+    return vector.scalar(vector), codegen
