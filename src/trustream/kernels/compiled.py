@@ -20,8 +20,6 @@ from trustream.kernels import BLOCK, LANES, elementary, simd
 _OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 # A document whose rows of the table fit in this many numbers is copied once, to be read in order.
 _TILE = 1 << 20
-# What rows are padded with: smaller than any parameter, so never the largest of a row.
-_SMALL = 1e-30
 
 
 @njit(**_OPTIONS)
@@ -42,7 +40,7 @@ def exp_digamma(rows, table, offset, start, stop):
     is smaller than the floor is raised to it, so that no sum over topics is zero.
     """
     n_topics, width = rows.shape[1], table.shape[1]
-    row = np.full(width, _SMALL, rows.dtype)
+    row = np.empty(width, rows.dtype)
     flat = table.reshape(-1)
     for w in range(start, stop):
         for k in range(n_topics):
@@ -54,8 +52,10 @@ def exp_digamma(rows, table, offset, start, stop):
 def _scaled_exp_digamma(x, n, out, place):
     """out = exp(psi(x) + offset) from `place` on for the first n entries, 0 for the others.
 
-    x is padded with something smaller than all its entries.
+    x and out have whole vectors.
     """
+    for k in range(n, x.size):
+        x[k] = x[0]  # not larger than the largest, whatever it is
     least = elementary.deficit(simd.load(x, 0))
     simd.store(out, place, least)
     for k in range(LANES, x.size, LANES):
@@ -197,7 +197,7 @@ def lda_local(
     weights = np.empty(tile, table.dtype)
     total = np.empty(width, table.dtype)
     belief = np.empty(width, table.dtype)
-    current = np.full(width, _SMALL, table.dtype)
+    current = np.empty(width, table.dtype)
     zero = table.dtype.type(0)
     for d in range(start, stop):
         begin, end = indptr[d], indptr[d + 1]
