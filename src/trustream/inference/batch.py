@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from trustream.inference.state import Info, State
+from trustream.inference.state import Info, State, refuse_unless_finite
 from trustream.models.protocol import Model, Rows
 
 
@@ -27,6 +27,9 @@ def step(
     Args:
         blocks: the data points in parts, so that memory stays bounded.
         locals_: beliefs of each block from the pass before (`info.local`); None starts uniform.
+
+    Raises:
+        FloatingPointError: the new lambda is not finite; `state` is as it was.
     """
     prior = state.prior
     total = model.zero_statistics()
@@ -42,5 +45,6 @@ def step(
         beliefs.append(local)
         n_documents += batch.size
     lambda_ = model.posterior(prior, total)
+    refuse_unless_finite(model, lambda_)
     state = State(lambda_, prior, state.n_steps + 1, state.n_seen + n_documents)
     return state, Info(state.n_steps, 1.0, n_documents, n_documents, 1, beliefs, (bound,))

@@ -27,7 +27,7 @@ _HALVINGS = 20
 def evidence_value(evidence: DirichletEvidence, parameter: Float64) -> float:
     """Expected log-density per draw, in nats, at `parameter`; see `DirichletEvidence`.
 
-        log G(rest + m sum_i a_i) - m sum_i log G(a_i) + m sum_i a_i l_i
+    log G(rest + m sum_i a_i) - m sum_i log G(a_i) + m sum_i a_i l_i
     """
     m = evidence.multiplicity
     total = evidence.rest + m * parameter.sum()
@@ -53,7 +53,7 @@ def newton_direction(evidence: DirichletEvidence) -> Float64:
 def improved(evidence: DirichletEvidence, rho: float) -> Float64:
     """The parameter after one safeguarded step; unchanged if no step is any good."""
     old = evidence.parameter
-    if evidence.count == 0 or old.size == 0:
+    if evidence.n_draws == 0 or old.size == 0:
         return old
     with np.errstate(all="ignore"):
         direction = newton_direction(evidence)

@@ -34,9 +34,9 @@ def constant(rho: float) -> Schedule:
 
 
 def streaming(tau: float, kappa: float, batch_size: int, added: Callable[[], int]) -> Schedule:
-    """rho_t = (tau + (N_t - N_0) / B)^-kappa: the rate falls as data arrive, not as steps are taken.
+    """rho_t = (tau + (N_t - N_0) / B)^-kappa (section 3.1 of the paper).
 
-    Section 3.1 of the paper.
+    The rate falls as data arrive, not as steps are taken.
 
     Args:
         added: called at each step, N_t - N_0, the data points added since the start of learning.

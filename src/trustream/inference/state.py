@@ -57,10 +57,15 @@ def advance(model: Model, state: State, batch: Batch, natural: Any, rho: float) 
     Raises:
         FloatingPointError: the update holds infinities or NaN; nothing was stored.
     """
-    if not model.is_finite(natural):
+    refuse_unless_finite(model, natural)
+    lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
+    return State(lambda_, state.prior, state.n_steps + 1, state.n_seen + batch.size)
+
+
+def refuse_unless_finite(model: Model, value: Any) -> None:
+    """Raise FloatingPointError if a Natural or a lambda_ holds infinities or NaN."""
+    if not model.is_finite(value):
         raise FloatingPointError(
             "the update is not finite and was refused; the model is as it was before this batch. "
             "Look for extreme values in the batch, or a wrong number of data points to scale by."
         )
-    lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
-    return State(lambda_, state.prior, state.n_steps + 1, state.n_seen + batch.size)

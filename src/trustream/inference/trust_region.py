@@ -7,8 +7,9 @@ The batch's subproblem, equation 9,
 is solved by coordinate ascent from beliefs that owe nothing to lambda_t (uniform ones): blend,
 then `n_inner` pairs of local step and blend. That start is what lets a step leave a local optimum.
 
-At rho = 1 nothing of lambda_t is left in the first blend. All topics or components would be equal,
-and they would stay so: equal ones are a fixed point. There the pairs start from lambda_t itself.
+At rho = 1 nothing of lambda_t is left in the first blend. With uniform beliefs all topics or
+components would be equal, and they would stay so: equal ones are a fixed point. There the pairs
+start from lambda_t itself.
 """
 
 from __future__ import annotations
@@ -47,30 +48,30 @@ def step(
         tol: stop when a pair raises the penalised objective by less than this many nats a data
             point; None does `n_inner` pairs and does not compute the objective.
         phi: beliefs to start from, as the model's `beliefs` takes them; None is uniform.
-        blend_first: whether lambda is first blended with the starting beliefs (never at rho = 1).
-            Without it, one pair is the natural-gradient step.
+        blend_first: whether lambda is first blended with the starting beliefs (never with uniform
+            ones at rho = 1). Without it, one pair is the natural-gradient step.
     """
     prior, scale = state.prior, n_documents / batch.size
     anchor = model.restrict(state.lambda_, prior, batch)
     local, statistics = model.beliefs(prior, batch, phi)
     natural = anchor
-    if blend_first and rho < 1:
+    if blend_first and (rho < 1 or phi is not None):
         natural = model.blend(anchor, prior, batch, statistics, rho, scale)
     objective: list[float] = []
     n_done = 0
-    for n_done in range(1, n_inner + 1):
+    while n_done < n_inner:
         local, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
-        if tol is not None:
+        # At lambda_t itself the words that the batch lacks have not decayed: another constant.
+        if tol is not None and natural is not anchor:
             objective.append(
                 penalised_objective(model, state, batch, anchor, natural, local, rho, scale)
             )
         natural = model.blend(anchor, prior, batch, statistics, rho, scale)
+        n_done += 1
         if len(objective) > 1 and objective[-1] - objective[-2] < (tol or 0.0) * n_documents:
             break
     state = advance(model, state, batch, natural, rho)
-    return state, Info(
-        state.n_steps, rho, n_documents, batch.size, n_done, local, tuple(objective)
-    )
+    return state, Info(state.n_steps, rho, n_documents, batch.size, n_done, local, tuple(objective))
 
 
 def penalised_objective(

@@ -23,7 +23,7 @@ Array = NDArray[Any]
 
 # Words a thread takes at a time: a multiple of kernels.BLOCK.
 PART = 512
-# float32 holds 1e38: the stored numbers are lambda / scale, and lambda stays far below 1e18.
+# The stored numbers are lambda / scale, and float32 holds no more than 1e38.
 _SMALLEST_SCALE = 1e-20
 
 
@@ -76,8 +76,10 @@ class LazyRows:
     ) -> LazyRows:
         """(1 - rho) lambda + rho eta pattern for all words, with the totals it will have."""
         scale, shift = (1 - rho) * self.scale, (1 - rho) * self.shift + rho * eta
-        if scale < _SMALLEST_SCALE:
-            # Nothing (rho = 1) or next to nothing of `stored` is left: write the values out.
+        limit = scale * float(np.finfo(self.stored.dtype).max) / 10
+        if scale < _SMALLEST_SCALE or totals.max() > limit:
+            # Nothing (rho = 1) or next to nothing of `stored` is left, or a huge lambda is to be
+            # stored: write the values out.
             self.stored[:] *= scale
             self.stored[:] += shift * pattern
             scale, shift = 1.0, 0.0
@@ -85,7 +87,7 @@ class LazyRows:
 
     def dense(self, pattern: Array) -> Array:
         """lambda (V, K) as an array of its own."""
-        values = self.stored * self.stored.dtype.type(self.scale)
+        values: Array = self.stored * self.stored.dtype.type(self.scale)
         values += (self.shift * pattern).astype(self.stored.dtype)
         return values
 

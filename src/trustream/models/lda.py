@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -60,7 +61,8 @@ class LdaPrior:
         if eta.ndim == 0:
             sums = np.full(n_topics, float(n_words))
             return cls(alpha, float(eta), np.ones((1, 1)), sums)
-        pattern = np.ascontiguousarray(eta.T if eta.ndim == 2 else eta[:, np.newaxis])
+        # A copy: learning changes the pattern in place.
+        pattern = np.array(eta.T if eta.ndim == 2 else eta[:, np.newaxis], order="C")
         sums = np.broadcast_to(pattern.sum(axis=0), (n_topics,)).copy()
         return cls(alpha, 1.0, pattern, sums)
 
@@ -154,7 +156,8 @@ class LdaModel:
             )
 
         threads.run(work, threads.split(batch.n_words, PART), self.n_threads)
-        totals = (1 - rho) * anchor.totals + rho * (prior.totals + scale * statistics.totals)
+        with np.errstate(over="ignore", invalid="ignore"):  # such a step is refused later
+            totals = (1 - rho) * anchor.totals + rho * (prior.totals + scale * statistics.totals)
         return LdaNatural(rows, totals)
 
     def commit(
@@ -170,12 +173,13 @@ class LdaModel:
         table.put(self._kernels, batch.words, prior.pattern, natural.rows, self.n_threads)
         return table
 
-    def is_finite(self, natural: LdaNatural) -> bool:
+    def is_finite(self, natural: LdaNatural | LazyRows) -> bool:
         """Entries are not negative, so a bad one shows in the totals."""
         return bool(np.all(natural.totals < np.finfo(self.dtype).max))
 
     # --- local beliefs
 
+    @np.errstate(over="ignore", invalid="ignore")  # such a step is refused later
     def beliefs(
         self, prior: LdaPrior, batch: WordBatch, phi: Array | None
     ) -> tuple[Array, LdaNatural]:
@@ -294,7 +298,8 @@ class LdaModel:
         """exp(offset - psi(totals)), (K,), largest entry 1, and that offset."""
         psi = special.digamma(natural.totals)
         least = float(psi.min())
-        return np.exp(least - psi).astype(self.dtype), least
+        with np.errstate(invalid="ignore"):  # such a step is refused later
+            return np.exp(least - psi).astype(self.dtype), least
 
     # --- terms of the bound
 
@@ -308,7 +313,8 @@ class LdaModel:
         """KL(lambda || anchor or eta) summed over topics, without terms of other words.
 
         KL = sum_k { log G(T_k) - log G(T'_k) - (T_k - T'_k) psi(T_k) }
-             + sum_vk { log G(lambda'_vk) - log G(lambda_vk) + (lambda_vk - lambda'_vk) psi(lambda_vk) }
+             + sum_vk { log G(lambda'_vk) - log G(lambda_vk)
+                        + (lambda_vk - lambda'_vk) psi(lambda_vk) }
         """
         if anchor is None:
             other, other_totals = prior.rows(batch.words), prior.totals
@@ -401,9 +407,7 @@ class LdaModel:
         count = float(self.n_components)
         return DirichletEvidence(parameter, np.array([mean_log]), self.n_words, 0.0, count)
 
-    def _word_evidence(
-        self, lambda_: LazyRows, prior: LdaPrior, words: Array
-    ) -> DirichletEvidence:
+    def _word_evidence(self, lambda_: LazyRows, prior: LdaPrior, words: Array) -> DirichletEvidence:
         parameter = np.broadcast_to(prior.rows(words)[:, 0], (words.size,)).copy()
         mean_log = self._mean_psi(lambda_, prior, words) - special.digamma(lambda_.totals).mean()
         rest = float(prior.totals[0] - parameter.sum())
@@ -479,4 +483,4 @@ def _document_parts(indptr: Array, n_threads: int) -> list[threads.Part]:
     n_parts = min(4 * n_threads, n_documents)
     goals = np.linspace(0, indptr[-1], n_parts + 1)[1:-1]
     edges = [0, *np.searchsorted(indptr, goals).tolist(), n_documents]
-    return [(a, b) for a, b in zip(edges, edges[1:], strict=False) if b > a]
+    return [(a, b) for a, b in pairwise(edges) if b > a]

@@ -85,10 +85,12 @@ class BatchMaker:
             documents,
             positions,
         )
+        with np.errstate(over="ignore"):  # a step with infinite counts is refused
+            weights = counts.data[entries].astype(self._dtype, copy=False)
         return WordBatch(
             indptr,
             ids,
-            counts.data[entries].astype(self._dtype, copy=False),
+            weights,
             words[:n_words],
             word_ptr[: n_words + 1],
             documents,

@@ -40,9 +40,9 @@ class Batch(Protocol):
 class DirichletEvidence(NamedTuple):
     """What a Dirichlet prior's parameters are learned from (section 3.1, empirical Bayes).
 
-    The expected log-density of `count` draws x_1, ..., x_count under Dir(a) is
+    The expected log-density of n = `n_draws` draws x_1, ..., x_n under Dir(a) is
 
-        count * { log Gamma(rest + sum_i m_i a_i) - sum_i m_i log Gamma(a_i) + sum_i m_i a_i l_i }
+        n { log Gamma(rest + sum_i m_i a_i) - sum_i m_i log Gamma(a_i) + sum_i m_i a_i l_i }
 
     up to a constant, with l_i = `mean_log[i]` the expected log x_i averaged over the draws,
     m_i = `multiplicity` the number of coordinates that share the parameter a_i (1 for a vector
@@ -54,7 +54,7 @@ class DirichletEvidence(NamedTuple):
     mean_log: Float64
     multiplicity: float
     rest: float
-    count: float
+    n_draws: float
 
 
 class Model(Protocol):
@@ -88,7 +88,7 @@ class Model(Protocol):
         """
 
     def is_finite(self, natural: Any) -> bool:
-        """Whether every number of `natural` is finite."""
+        """Whether every number of a Natural, or of a lambda_, is finite."""
 
     # --- local beliefs
 

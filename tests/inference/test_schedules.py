@@ -1,0 +1,55 @@
+"""Learning rates: the formulas of the paper, always in (0, 1]."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trustream.inference import schedules
+from trustream.inference.state import State
+
+
+def at(n_steps: int) -> State:
+    return State(None, None, n_steps=n_steps)
+
+
+@given(st.floats(0.001, 1e6), st.floats(0.0, 1.0), st.integers(0, 10**9), st.integers(1, 10**5))
+def test_rates_are_rates(tau: float, kappa: float, t: int, batch_size: int) -> None:
+    """(tau + t)^-kappa, cut at 1, and never rising."""
+    rate = schedules.decaying(tau, kappa)
+    assert 0 < rate(at(t + 1)) <= rate(at(t)) <= 1
+    # The first step has t = 1.
+    assert rate(at(t)) == min(1.0, (tau + t + 1) ** -kappa)
+    streaming = schedules.streaming(tau, kappa, batch_size, lambda: t)
+    assert streaming(at(0)) == min(1.0, (tau + t / batch_size) ** -kappa)
+
+
+def test_streaming_rate_follows_the_data_not_the_steps() -> None:
+    added = iter([0, 0, 500, 1500])
+    rate = schedules.streaming(1.0, 0.5, 500, lambda: next(added))
+    assert [rate(at(n)) for n in (0, 100, 101, 102)] == [1.0, 1.0, 2**-0.5, 0.5]
+
+
+def test_constant() -> None:
+    rate = schedules.constant(0.01)
+    assert rate(at(0)) == rate(at(10**6)) == 0.01
+
+
+@pytest.mark.parametrize("rho", [0.0, -0.1, 1.1, float("nan")])
+def test_constant_refuses_what_is_no_rate(rho: float) -> None:
+    with pytest.raises(ValueError, match="learning rate"):
+        schedules.constant(rho)
+
+
+@pytest.mark.parametrize("tau", [0.0, -1.0, float("nan")])
+def test_tau_is_positive(tau: float) -> None:
+    with pytest.raises(ValueError, match="tau"):
+        schedules.decaying(tau, 0.5)
+    with pytest.raises(ValueError, match="tau"):
+        schedules.streaming(tau, 0.5, 10, lambda: 0)
+
+
+def test_batch_size_is_positive() -> None:
+    with pytest.raises(ValueError, match="batch_size"):
+        schedules.streaming(1.0, 0.5, 0, lambda: 0)
