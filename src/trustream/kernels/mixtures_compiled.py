@@ -1,0 +1,67 @@
+"""Kernels of the mixtures in Numba; twins in `mixtures_reference`. Conventions as in `compiled`."""
+
+# Bodies are typed by Numba, per dtype.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from trustream.kernels import elementary
+
+_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
+_exp, _digamma = elementary.exp, elementary.digamma
+
+
+@njit(**_OPTIONS)
+def softmax(scores, constants, counts, start, stop):
+    """Rows of scores become softmax(scores + constants); counts (K,) their sum, in float64."""
+    n_components = constants.size
+    counts[:] = 0
+    for n in range(start, stop):
+        row = scores[n]
+        top = row[0] + constants[0]
+        for k in range(n_components):
+            row[k] += constants[k]
+            top = max(top, row[k])
+        total = row[0] - row[0]
+        for k in range(n_components):
+            row[k] = _exp(row[k] - top)
+            total += row[k]
+        for k in range(n_components):
+            row[k] /= total
+            counts[k] += row[k]
+
+
+@njit(**_OPTIONS)
+def bernoulli_scores(a, b, weights, constants, start, stop):
+    """weights = psi(a) - psi(b), constants[k] += sum_i psi(b) - psi(a + b), for rows of a and b."""
+    n_features = a.shape[1]
+    psi, terms = np.empty(n_features, a.dtype), np.empty(n_features, a.dtype)
+    # Short loops over one type each: what lets them vectorise.
+    for k in range(start, stop):
+        x, y = a[k], b[k]
+        for i in range(n_features):
+            psi[i] = _digamma(y[i])
+        for i in range(n_features):
+            weights[k, i] = _digamma(x[i]) - psi[i]
+        for i in range(n_features):
+            both = x[i] + y[i]
+            terms[i] = psi[i] - _digamma(both)
+        total = 0.0
+        for i in range(n_features):
+            total += terms[i]
+        constants[k] += total
+
+
+@njit(**_OPTIONS)
+def quadratic_features(y, out):
+    """out (B, D + D (D + 1) / 2) = y (B, D), then the upper triangle of y y', row by row."""
+    d = y.shape[1]
+    for n in range(y.shape[0]):
+        position = d
+        for i in range(d):
+            out[n, i] = y[n, i]
+            for j in range(i, d):
+                out[n, position + j - i] = y[n, i] * y[n, j]
+            position += d - i

@@ -1,0 +1,202 @@
+"""Products of a mixture's batch with its parameters, in blocks of data points.
+
+In an exponential family both halves of a mixture's step are matrix products (supplement 4):
+
+    scores    E_q[log pi_k] + E_q[t(beta_k)]' f(x_n)        phi = softmax over k
+    moments   sum_n phi_nk f(x_n)
+
+Data points are taken in blocks whose size depends only on the number of features, the last one
+filled up with zeros, BLAS runs on one thread in each, and sums over blocks are taken in order.
+So a row of phi is the same whatever else is in the batch, and everything is the same bit for bit
+whatever the number of threads.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from functools import cache
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.kernels import threads
+
+Array = NDArray[Any]
+Float64 = NDArray[np.float64]
+
+# Data points in a block, and about how many numbers its features and its moments may hold. Batch
+# sizes are often multiples of 100, and then nothing has to be filled up.
+_MOST_ROWS = 100
+_LEAST_ROWS = 10
+_BLOCK_NUMBERS = 2**22
+_PARTIAL_NUMBERS = 2**23
+_MOST_PARTIALS = 8
+# Products with fewer multiplications are not worth waking a second thread for.
+_LEAST_WORK = 2**20
+
+
+class Features(Protocol):
+    """f(x_n) of the B data points of a batch."""
+
+    @property
+    def size(self) -> int:
+        """B."""
+
+    @property
+    def n_columns(self) -> int:
+        """F, the number of features."""
+
+    def block(self, start: int, stop: int) -> Array:
+        """Features of the points start:stop, then zeros: (block_rows(F), F), contiguous."""
+
+
+class Scores(NamedTuple):
+    """Linear functions of the features: weights (K, F), constants (K,) in float64."""
+
+    weights: Array
+    constants: Float64
+
+
+class Moments(NamedTuple):
+    """sum_n phi_nk (K,) in float64 and sum_n phi_nk f(x_n) (K, F) in the features' type."""
+
+    counts: Float64
+    sums: Array
+
+
+def block_rows(n_columns: int) -> int:
+    """Data points in a block of features with so many columns.
+
+    >>> block_rows(784), block_rows(10**6)
+    (100, 10)
+    """
+    return min(_MOST_ROWS, max(_LEAST_ROWS, _BLOCK_NUMBERS // n_columns))
+
+
+def parts(features: Features) -> list[threads.Part]:
+    """The blocks of a batch, as ranges of data points."""
+    return threads.split(features.size, block_rows(features.n_columns))
+
+
+def padded(rows: Array, multiple: int, dtype: str) -> Array:
+    """`rows` in `dtype`, with zeros added to make their number a multiple of `multiple`.
+
+    >>> padded(np.ones((1, 2)), 2, "float32")
+    array([[1., 1.],
+           [0., 0.]], dtype=float32)
+    """
+    n_rows = -(-rows.shape[0] // multiple) * multiple
+    if n_rows == rows.shape[0]:
+        return np.ascontiguousarray(rows, dtype=dtype)
+    result = np.empty((n_rows, rows.shape[1]), dtype=dtype)
+    result[: rows.shape[0]] = rows
+    result[rows.shape[0] :] = 0
+    return result
+
+
+@cache
+def kernels(backend: str) -> ModuleType:
+    """The mixtures' kernels of that backend."""
+    return importlib.import_module(f"trustream.kernels.mixtures_{backend}")
+
+
+def assign(
+    features: Features, scores: Scores, backend: str, n_threads: int
+) -> tuple[Array, Moments]:
+    """phi (B, K), of the weights' type, and the moments under it."""
+    weights, n_components = scores.weights, scores.constants.size
+    constants = scores.constants.astype(weights.dtype)
+    softmax = kernels(backend).softmax
+    n_rows = block_rows(features.n_columns)
+    # Whole blocks, so that every product has the same shape.
+    phi = np.empty((-(-features.size // n_rows) * n_rows, n_components), dtype=weights.dtype)
+
+    def belief(block: Array, counts: Float64, start: int, stop: int) -> Array:
+        np.matmul(block, weights.T, out=phi[start : start + n_rows])
+        softmax(phi, constants, counts, start, stop)
+        return phi[start:stop]
+
+    return phi[: features.size], _moments(features, belief, n_components, n_threads)
+
+
+def moments(features: Features, phi: Float64, n_threads: int) -> Moments:
+    """The moments under the given phi (B, K)."""
+
+    def belief(block: Array, counts: Float64, start: int, stop: int) -> Array:
+        np.sum(phi[start:stop], axis=0, out=counts)
+        return phi[start:stop].astype(block.dtype)
+
+    return _moments(features, belief, phi.shape[1], n_threads)
+
+
+def totals(features: Features, n_threads: int) -> Array:
+    """sum_n f(x_n), shape (F,)."""
+
+    def belief(block: Array, counts: Float64, start: int, stop: int) -> Array:
+        return np.ones((stop - start, 1), dtype=block.dtype)
+
+    return np.asarray(_moments(features, belief, 1, n_threads).sums[0])
+
+
+def _moments(
+    features: Features,
+    belief: Callable[[Array, Float64, int, int], Array],
+    n_components: int,
+    n_threads: int,
+) -> Moments:
+    """The moments under phi[start:stop] = belief(block, counts, start, stop).
+
+    `belief` also writes sum_n phi_nk of its block to counts (K,).
+    """
+    n_columns = features.n_columns
+    n_rows = block_rows(n_columns)
+    blocks = parts(features)
+    # Memory for the blocks' own sums bounds how many are worked on between two additions.
+    n_partials = max(1, min(_MOST_PARTIALS, _PARTIAL_NUMBERS // (n_components * n_columns)))
+    counts = np.zeros((len(blocks), n_components))
+    partials: dict[int, Array] = {}
+
+    def work(start: int, stop: int) -> None:
+        block = features.block(start, stop)
+        phi = belief(block, counts[start // n_rows], start, stop)
+        partials[start] = np.matmul(phi.T, block[: stop - start])
+
+    if features.size * n_columns * n_components < _LEAST_WORK:
+        n_threads = 1
+    sums: Array | None = None
+    with threads.one_blas_thread():
+        for first in range(0, len(blocks), n_partials):
+            wave = blocks[first : first + n_partials]
+            threads.run(work, wave, n_threads)
+            for start, _ in wave:
+                part = partials.pop(start)
+                sums = part if sums is None else np.add(sums, part, out=sums)
+    if sums is None:
+        raise ValueError("a batch needs at least one data point, got an empty one")
+    return Moments(counts.sum(axis=0), sums)
+
+
+def log_scores(features: Features, scores: Scores, n_threads: int) -> Float64:
+    """The scores themselves, (B, K) in float64."""
+    values = np.empty((features.size, scores.constants.size))
+
+    def work(start: int, stop: int) -> None:
+        block = np.matmul(features.block(start, stop), scores.weights.T)
+        np.add(block[: stop - start], scores.constants, out=values[start:stop])
+
+    with threads.one_blas_thread():
+        threads.run(work, parts(features), n_threads)
+    return values
+
+
+def log_sum(values: Float64) -> Float64:
+    """log sum_k exp(values_nk), shape (B,).
+
+    >>> log_sum(np.zeros((1, 4))) == np.log(4)
+    array([ True])
+    """
+    top = values.max(axis=1)
+    return np.asarray(top + np.log(np.exp(values - top[:, None]).sum(axis=1)))

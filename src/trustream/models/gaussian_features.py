@@ -1,0 +1,132 @@
+"""f(y_n) of a batch of a Gaussian mixture, for the three kinds of covariance (`gaussian_kinds`).
+
+y = L^-1 (x - mean) are the coordinates of the prior (`GaussianPrior`). The constant feature 1 of
+the supplement is left to the counts.
+
+With (1, y, y y') as features the quadratic form of a component is one product,
+
+    (y - m)' A (y - m) = m' A m - 2 (A m)' y + <A, y y'>,
+
+at half the cost of one product a component. It cancels: with A = E[Sigma^-1], the absolute error
+is about D 1e-16 y' A y, that is 1e-16 times the squared distance from the prior's mean, in
+standard deviations of the component along the direction in which it is narrowest. Clusters 1e4
+standard deviations apart, or features correlated to 1 - 1e-8, come out right to 1e-6; at 1e8
+standard deviations nothing is left. Psi = C - s m m' has the same limit, so a form that does not
+cancel would gain nothing.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.families import symmetric
+from trustream.kernels import threads
+from trustream.models import feature_blocks
+from trustream.models.gaussian_kinds import KINDS
+from trustream.models.gaussian_prior import GaussianPrior
+
+Array = NDArray[Any]
+Float64 = NDArray[np.float64]
+
+# Features of a batch are kept if they are at most so many numbers, else computed when needed.
+_KEPT_NUMBERS = 2**22
+# Squares of larger values, times the number of data points, might overflow.
+_LARGEST = 1e100
+
+
+def n_columns(kind: str, d: int) -> int:
+    """F for D features.
+
+    >>> [n_columns(kind, 2) for kind in ("full", "diag", "tied")]
+    [5, 4, 2]
+    """
+    return KINDS[kind].n_columns(d)
+
+
+class GaussianFeatures:
+    """Features of the rows of x (B, D), in float64."""
+
+    def __init__(
+        self, x: Array, prior: GaussianPrior, kind: str, backend: str, n_threads: int
+    ) -> None:
+        self.x, self.prior, self.kind = x, prior, kind
+        self.size = int(x.shape[0])
+        self.n_columns = n_columns(kind, x.shape[1])
+        self._quadratic = feature_blocks.kernels(backend).quadratic_features
+        self._kept: Float64 | None = None
+        n_rows = feature_blocks.block_rows(self.n_columns)
+        parts = threads.split(self.size, n_rows)
+        if len(parts) * n_rows * self.n_columns <= _KEPT_NUMBERS:
+            kept = np.empty((len(parts) * n_rows, self.n_columns))
+
+            def work(start: int, stop: int) -> None:
+                self._fill(start, stop, kept[start : start + n_rows])
+
+            with threads.one_blas_thread():
+                threads.run(work, parts, n_threads)
+            self._kept = kept
+
+    def block(self, start: int, stop: int) -> Float64:
+        """Features of the rows start:stop, then zeros."""
+        n_rows = feature_blocks.block_rows(self.n_columns)
+        if self._kept is not None:
+            return self._kept[start : start + n_rows]
+        out = np.empty((n_rows, self.n_columns))
+        self._fill(start, stop, out)
+        return out
+
+    def _fill(self, start: int, stop: int, out: Float64) -> None:
+        d = self.x.shape[1]
+        # Whole blocks go through the product, so that y does not depend on the other rows.
+        x = np.empty((out.shape[0], d))
+        x[: stop - start] = self.x[start:stop]
+        x[stop - start :] = self.prior.mean
+        y = self.prior.to_y(x)
+        if not np.abs(y).max() < _LARGEST:
+            raise FloatingPointError(
+                "data are too far from the prior's mean: their squares would overflow; "
+                "look for extreme values in the batch, or rescale the data"
+            )
+        if self.kind == "full":
+            self._quadratic(y, out)
+        else:
+            out[:, :d] = y
+        if self.kind == "diag":
+            np.square(y, out=out[:, d:])
+
+    @cached_property
+    def scatter(self) -> Float64:
+        """sum_n y_n y_n' packed, for tied covariances."""
+        total = np.zeros(symmetric.packed_size(self.x.shape[1]))
+        with threads.one_blas_thread():
+            for start, stop in threads.split(self.size, feature_blocks.block_rows(self.n_columns)):
+                y = self.block(start, stop)
+                total += symmetric.pack(np.matmul(y.T, y))
+        return total
+
+
+class GaussianBatch:
+    """Rows of data; their features are computed at first use, when the prior is known."""
+
+    def __init__(self, x: Array) -> None:
+        self.x = x
+        self._features: GaussianFeatures | None = None
+
+    @property
+    def size(self) -> int:
+        """B."""
+        return int(self.x.shape[0])
+
+    def features(
+        self, prior: GaussianPrior, kind: str, backend: str, n_threads: int
+    ) -> GaussianFeatures:
+        """The features under that prior, kept for the next call."""
+        features = self._features
+        if features is None or features.prior is not prior or features.kind != kind:
+            features = GaussianFeatures(self.x, prior, kind, backend, n_threads)
+            self._features = features
+        return features

@@ -1,0 +1,199 @@
+"""The three kinds of covariance of a Gaussian mixture, as layouts of lambda over a family.
+
+======= ============================= ========================= ======= =======================
+kind    family                        C                         nu      features of y
+======= ============================= ========================= ======= =======================
+full    normal_inverse_wishart        (K, D (D+1)/2) packed     (K,)    y, triangle of y y'
+diag    normal_inverse_gamma          (K, D)                    (K,)    y, y^2
+tied    tied_normal_inverse_wishart   (D (D+1)/2,) packed       (1,)    y
+======= ============================= ========================= ======= =======================
+
+With tied covariances sum_n y_n y_n' does not depend on phi, and neither does y' E[Sigma^-1] y on
+the component: both are left out of the features.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.families import normal_inverse_gamma as nig
+from trustream.families import normal_inverse_wishart as niw
+from trustream.families import symmetric
+from trustream.families import tied_normal_inverse_wishart as tied
+from trustream.kernels import threads
+
+Float64 = NDArray[np.float64]
+
+# Components are worked on in parts of about this many matrix entries, which stay in the cache.
+_PART_NUMBERS = 2**15
+
+
+class GaussianNatural(NamedTuple):
+    """lambda_, a Natural or Statistics, in float64: gamma and s (K,), sm (K, D), C and nu."""
+
+    gamma: Float64
+    s: Float64
+    sm: Float64
+    C: Float64
+    nu: Float64
+
+
+class Terms(NamedTuple):
+    """E_q[log p(y | mu_k, Sigma_k)] in parts.
+
+    weights (K, F) of the features, quadratic E[mu_k' Sigma_k^-1 mu_k] (K,) and log_det_precision
+    E[log |Sigma_k^-1|] (K,) or (1,).
+    """
+
+    weights: Float64
+    quadratic: Float64
+    log_det_precision: Float64
+
+
+class Kind(Protocol):
+    """What the model asks of a kind of covariance; d is the number of features."""
+
+    def n_columns(self, d: int) -> int:
+        """F, the number of features of y."""
+
+    def shapes(self, k: int, d: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Shapes of C and nu."""
+
+    def pack(self, squares: Float64) -> Float64:
+        """C for one (D, D) matrix a component, stacked (K, D, D)."""
+
+    def terms(self, natural: GaussianNatural, n_threads: int) -> Terms:
+        """The expected log-likelihood."""
+
+    def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
+        """KL between the (mu_k, Sigma_k) of both, in nats."""
+
+    def mean(self, natural: GaussianNatural) -> tuple[Float64, Float64]:
+        """E[mu] and E[Sigma], in coordinates y."""
+
+    def sample(self, natural: GaussianNatural, rng: np.random.Generator) -> tuple[Float64, Float64]:
+        """A draw of mu and Sigma, in coordinates y."""
+
+
+class Full:
+    """A covariance of its own for each component."""
+
+    def n_columns(self, d: int) -> int:
+        return d + symmetric.packed_size(d)
+
+    def shapes(self, k: int, d: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return (k, symmetric.packed_size(d)), (k,)
+
+    def pack(self, squares: Float64) -> Float64:
+        return symmetric.pack(squares)
+
+    def family(self, natural: GaussianNatural, part: slice = slice(None)) -> niw.Natural:
+        """The family's own form of components `part`."""
+        _, s, sm, C, nu = natural
+        return niw.Natural(s[part], sm[part], symmetric.unpack(C[part], sm.shape[1]), nu[part])
+
+    def terms(self, natural: GaussianNatural, n_threads: int) -> Terms:
+        k, d = natural.sm.shape
+        weights, quadratic, log_det = np.empty((k, self.n_columns(d))), np.empty(k), np.empty(k)
+
+        def work(start: int, stop: int) -> None:
+            part = slice(start, stop)
+            expected = niw.expected(self.family(natural, part))
+            weights[part, :d] = expected.linear
+            # An entry off the diagonal stands for two.
+            np.multiply(symmetric.pack(expected.precision), _halves(d), out=weights[part, d:])
+            quadratic[part], log_det[part] = expected.quadratic, expected.log_det_precision
+
+        with threads.one_blas_thread():
+            threads.run(work, threads.split(k, max(1, _PART_NUMBERS // d**2)), n_threads)
+        return Terms(weights, quadratic, log_det)
+
+    def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
+        return float(niw.kl(self.family(natural), self.family(other)).sum())
+
+    def mean(self, natural: GaussianNatural) -> tuple[Float64, Float64]:
+        return niw.mean(self.family(natural))
+
+    def sample(self, natural: GaussianNatural, rng: np.random.Generator) -> tuple[Float64, Float64]:
+        return niw.sample(self.family(natural), rng)
+
+
+class Diag:
+    """Variances only."""
+
+    def n_columns(self, d: int) -> int:
+        return 2 * d
+
+    def shapes(self, k: int, d: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return (k, d), (k,)
+
+    def pack(self, squares: Float64) -> Float64:
+        return np.diagonal(squares, axis1=-2, axis2=-1)
+
+    def family(self, natural: GaussianNatural) -> nig.Natural:
+        """The family's own form."""
+        return nig.Natural(*natural[1:])
+
+    def terms(self, natural: GaussianNatural, n_threads: int) -> Terms:
+        expected = nig.expected(self.family(natural))
+        weights = np.concatenate([expected.linear, expected.precision / -2], axis=1)
+        return Terms(weights, expected.quadratic, expected.log_det_precision)
+
+    def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
+        return float(nig.kl(self.family(natural), self.family(other)).sum())
+
+    def mean(self, natural: GaussianNatural) -> tuple[Float64, Float64]:
+        return nig.mean(self.family(natural))
+
+    def sample(self, natural: GaussianNatural, rng: np.random.Generator) -> tuple[Float64, Float64]:
+        return nig.sample(self.family(natural), rng)
+
+
+class Tied:
+    """One covariance for all components."""
+
+    def n_columns(self, d: int) -> int:
+        return d
+
+    def shapes(self, k: int, d: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        return (symmetric.packed_size(d),), (1,)
+
+    def pack(self, squares: Float64) -> Float64:
+        return symmetric.pack(squares.sum(axis=0))
+
+    def family(self, natural: GaussianNatural) -> tied.Natural:
+        """The family's own form."""
+        _, s, sm, C, nu = natural
+        return tied.Natural(s, sm, symmetric.unpack(C, sm.shape[1]), nu)
+
+    def terms(self, natural: GaussianNatural, n_threads: int) -> Terms:
+        expected = self.expected(natural)
+        return Terms(expected.linear, expected.quadratic, expected.log_det_precision)
+
+    def expected(self, natural: GaussianNatural) -> tied.Expectations:
+        """All expectations, E[Sigma^-1] included."""
+        with threads.one_blas_thread():
+            return tied.expected(self.family(natural))
+
+    def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
+        return tied.kl(self.family(natural), self.family(other))
+
+    def mean(self, natural: GaussianNatural) -> tuple[Float64, Float64]:
+        return tied.mean(self.family(natural))
+
+    def sample(self, natural: GaussianNatural, rng: np.random.Generator) -> tuple[Float64, Float64]:
+        return tied.sample(self.family(natural), rng)
+
+
+FULL, DIAG, TIED = Full(), Diag(), Tied()
+KINDS: dict[str, Kind] = {"full": FULL, "diag": DIAG, "tied": TIED}
+
+
+@cache
+def _halves(d: int) -> Any:
+    """-1/2 for the diagonal of a packed triangle, -1 for the rest."""
+    return symmetric.pack(np.eye(d)) / 2 - 1

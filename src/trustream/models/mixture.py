@@ -1,0 +1,239 @@
+"""What all mixtures share: weights with a Dirichlet prior, beliefs and moments (supplement 4).
+
+    pi ~ Dir(alpha),  z_n ~ pi,  beta_k ~ prior(eta),  x_n ~ p(x | beta_{z_n})
+    q(pi) = Dir(gamma),  q(z_n = k) = phi_nk,  q(beta_k) with natural parameters lambda_k
+
+A batch touches every parameter, so a mixture's Natural is all of lambda_: a named tuple of arrays
+that starts with gamma (K,). Given lambda the best phi is known in closed form,
+
+    phi_nk = softmax_k( psi(gamma_k) - psi(sum_j gamma_j) + E_q[log p(x_n | beta_k)] ),
+
+so a local step needs no iterations, and the local bound is the logarithm of what softmax divides
+by. The priors stay as given: one draw of the weights says nothing about their prior.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trustream.families import dirichlet, exponential
+from trustream.kernels import BACKENDS
+from trustream.models import feature_blocks
+from trustream.models.feature_blocks import Features, Scores
+from trustream.models.protocol import DirichletEvidence
+
+Array = NDArray[Any]
+Float64 = NDArray[np.float64]
+
+NaturalT = TypeVar("NaturalT", bound=tuple[Any, ...])
+PriorT = TypeVar("PriorT")
+BatchT = TypeVar("BatchT")
+
+
+def positive(name: str, value: ArrayLike) -> Float64:
+    """`value` as float64, refused unless finite and above zero.
+
+    >>> positive("alpha", 2)
+    array(2.)
+    """
+    array = np.array(value, dtype=np.float64)
+    if not (np.isfinite(array).all() and (array > 0).all()):
+        raise ValueError(f"{name} must be positive and finite, got {value!r}")
+    return array
+
+
+@dataclass(frozen=True, kw_only=True)
+class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
+    """A mixture; see `models.protocol.Model` for the methods that algorithms call.
+
+    Attributes:
+        n_components: K.
+        n_features: D.
+        dtype: "float32" or "float64".
+        backend: which kernels compute special functions, "compiled" or "reference".
+        n_threads: threads to use; they change the time only.
+    """
+
+    n_components: int
+    n_features: int
+    dtype: str = "float32"
+    backend: str = "compiled"
+    n_threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in ("n_components", "n_features", "n_threads"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        if self.dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype must be 'float32' or 'float64', got {self.dtype!r}")
+        if self.backend not in BACKENDS:
+            raise ValueError(f"backend must be one of {BACKENDS}, got {self.backend!r}")
+
+    # --- what a particular mixture says about itself
+
+    @abstractmethod
+    def eta(self, prior: PriorT) -> NaturalT:
+        """The prior as a Natural, entries broadcastable to lambda_'s."""
+
+    @abstractmethod
+    def features(self, prior: PriorT, batch: BatchT) -> Features:
+        """f(x_n) of the batch."""
+
+    @abstractmethod
+    def scores(self, natural: NaturalT, prior: PriorT) -> Scores:
+        """E_q[log pi_k] + E_q[log p(x | beta_k)] as linear functions of the features.
+
+        Up to `offset`, which is the same for all components.
+        """
+
+    @abstractmethod
+    def statistics(self, prior: PriorT, batch: BatchT, counts: Float64, sums: Array) -> NaturalT:
+        """s from sum_n phi_nk (K,) and sum_n phi_nk f(x_n), broadcastable to (K, F)."""
+
+    @abstractmethod
+    def component_divergence(self, natural: NaturalT, other: NaturalT) -> float:
+        """sum_k KL(q(beta_k) || other(beta_k)) in nats."""
+
+    def offset(self, natural: NaturalT, prior: PriorT, batch: BatchT) -> Float64 | float:
+        """The part of E_q[log p(x_n | beta_k)] that `scores` leaves out, shape (B,) or 0."""
+        return 0.0
+
+    @abstractmethod
+    def initial(self, prior: PriorT, rng: np.random.Generator) -> NaturalT:
+        """A random lambda_ to start from, whatever the data."""
+
+    @abstractmethod
+    def zero_statistics(self) -> NaturalT:
+        """A total of nothing, in float64."""
+
+    # --- global parameters
+
+    def restrict(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> NaturalT:
+        """All of lambda_: a batch touches everything."""
+        return lambda_
+
+    def blend(
+        self,
+        anchor: NaturalT,
+        prior: PriorT,
+        batch: BatchT,
+        statistics: NaturalT,
+        rho: float,
+        scale: float,
+    ) -> NaturalT:
+        """(1 - rho) lambda_t + rho (eta + scale s), entry by entry."""
+        return exponential.blend(anchor, self.eta(prior), statistics, float(rho), float(scale))
+
+    def commit(
+        self, lambda_: NaturalT, prior: PriorT, batch: BatchT, natural: NaturalT, rho: float
+    ) -> NaturalT:
+        """`natural`, which is all of the new lambda_."""
+        return natural
+
+    def is_finite(self, natural: NaturalT) -> bool:
+        """Whether every number is finite."""
+        return all(bool(np.isfinite(part).all()) for part in natural)
+
+    # --- local beliefs
+
+    def beliefs(self, prior: PriorT, batch: BatchT, phi: Array | None) -> tuple[Array, NaturalT]:
+        """(phi, Statistics) for the given phi (B, K), whose rows sum to one, or for 1/K."""
+        features = self.features(prior, batch)
+        n, k = features.size, self.n_components
+        if phi is None:
+            sums = feature_blocks.totals(features, self.n_threads) / k
+            uniform = np.full((n, k), 1 / k, dtype=self.dtype)
+            return uniform, self.statistics(prior, batch, np.full(k, n / k), sums)
+        phi = np.asarray(phi, dtype=np.float64)
+        if phi.shape != (n, k):
+            raise ValueError(f"phi must have shape {(n, k)}, got {phi.shape}")
+        phi = phi / phi.sum(axis=1, keepdims=True)
+
+        counts, sums = feature_blocks.moments(features, phi, self.n_threads)
+        return phi.astype(self.dtype), self.statistics(prior, batch, counts, sums)
+
+    def local_step(
+        self,
+        natural: NaturalT,
+        prior: PriorT,
+        batch: BatchT,
+        local: Array | None = None,
+        n_local: int = 1,
+        tol: float = 0.0,
+    ) -> tuple[Array, NaturalT]:
+        """(phi, Statistics) at the optimum, which does not depend on where `local` is."""
+        phi, (counts, sums) = feature_blocks.assign(
+            self.features(prior, batch), self.scores(natural, prior), self.backend, self.n_threads
+        )
+        return phi.astype(self.dtype, copy=False), self.statistics(prior, batch, counts, sums)
+
+    def local_bound(
+        self, natural: NaturalT, prior: PriorT, batch: BatchT, local: Array | None = None
+    ) -> Float64:
+        """E_q[log p(x_n, z_n | beta, pi) / q(z_n)] at the best phi, in nats, shape (B,).
+
+        log sum_k exp( E_q[log pi_k] + E_q[log p(x_n | beta_k)] )
+        """
+        values = feature_blocks.log_scores(
+            self.features(prior, batch), self.scores(natural, prior), self.n_threads
+        )
+        return feature_blocks.log_sum(values) + self.offset(natural, prior, batch)
+
+    # --- terms of the bound
+
+    def divergence(
+        self,
+        natural: NaturalT,
+        prior: PriorT,
+        batch: BatchT | None = None,
+        anchor: NaturalT | None = None,
+    ) -> float:
+        """KL(q_natural || q_anchor), or from the prior when anchor is None, in nats; exact."""
+        other = self.eta(prior) if anchor is None else anchor
+        weights = float(dirichlet.kl(natural[0], other[0]))
+        return weights + self.component_divergence(natural, other)
+
+    def global_bound(self, lambda_: NaturalT, prior: PriorT) -> float:
+        """E_q[log p(beta, pi) / q(beta, pi)] = -KL(q || prior), in nats."""
+        return -self.divergence(lambda_, prior)
+
+    # --- whole-data statistics
+
+    def add_statistics(self, total: NaturalT, batch: BatchT, statistics: NaturalT) -> NaturalT:
+        """total + statistics, in place."""
+        for whole, part in zip(total, statistics, strict=True):
+            np.add(whole, part, out=whole)
+        return total
+
+    def posterior(self, prior: PriorT, total: NaturalT) -> NaturalT:
+        """eta + total, in the parameters' own types."""
+        eta = self.eta(prior)
+        return type(eta)(
+            *(
+                np.add(whole, part).astype(part.dtype)
+                for whole, part in zip(total, eta, strict=True)
+            )
+        )
+
+    # --- empirical Bayes: there is nothing to learn
+
+    def prior_evidence(
+        self,
+        lambda_: NaturalT,
+        prior: PriorT,
+        locals_: list[Any],
+        rng: np.random.Generator | None = None,
+    ) -> dict[str, DirichletEvidence]:
+        """Empty: a mixture has one draw of its weights, so their prior has no best value."""
+        return {}
+
+    def replace_prior(
+        self, lambda_: NaturalT, prior: PriorT, values: dict[str, Float64]
+    ) -> tuple[NaturalT, PriorT]:
+        """lambda_ and prior as they are."""
+        return lambda_, prior
