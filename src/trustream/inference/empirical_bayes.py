@@ -60,9 +60,11 @@ def improved(evidence: DirichletEvidence, rho: float) -> Float64:
         start = evidence_value(evidence, old)
         if not (np.isfinite(direction).all() and np.isfinite(start)):
             return old
+        # A prior that was given outside the bounds may stay there, but not go further.
+        lowest = np.maximum(old / 2, np.minimum(old, SMALLEST))
+        highest = np.minimum(old * 2, np.maximum(old, LARGEST))
         for _ in range(_HALVINGS):
-            new = np.clip(old + rho * direction, old / 2, old * 2)
-            new = np.clip(new, SMALLEST, LARGEST)
+            new = np.clip(old + rho * direction, lowest, highest)
             if evidence_value(evidence, new) >= start:
                 return new
             rho /= 2
