@@ -67,9 +67,7 @@ def split_tokens(counts: sp.csr_matrix, seed: int) -> tuple[sp.csr_matrix, sp.cs
     return halves[0], halves[1]
 
 
-def completion(
-    proportions: np.ndarray, topics: np.ndarray, held_out: sp.csr_matrix
-) -> float:
+def completion(proportions: np.ndarray, topics: np.ndarray, held_out: sp.csr_matrix) -> float:
     """Mean log-probability of held-out tokens, sum_k E[theta_dk] E[beta_kw], in nats a token.
 
     proportions: (documents, topics) from the other half of the same documents; topics: (topics,

@@ -115,8 +115,9 @@ class VariationalEstimator(BaseEstimator):
         n_steps = steps_a_pass * settings.max_iter
         done = 0
         name = type(self).__name__
+        steps = training.passes(model, state, X, n_samples, settings, rng)
         with progress(name, n_steps, steps_a_pass, self.verbose) as report:
-            for state, info in training.passes(model, state, X, n_samples, settings, rng):
+            for state, info in steps:
                 done += 1
                 report(done, info)
                 if self.callback is not None and self.callback(state, info):

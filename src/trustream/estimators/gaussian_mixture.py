@@ -10,7 +10,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
-from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
+from trustream.models.gaussian_mixture import GaussianModel, GaussianNatural
+from trustream.models.gaussian_prior import GaussianPrior
+
+# Rows that a prior from data looks at, and what is added to its variances, relative to their mean,
+# so that data in a plane have an invertible covariance.
+_MOST_ROWS = 20_000
+_RIDGE = 1e-6
 
 
 class GaussianMixture(MixtureEstimator):
@@ -174,5 +180,56 @@ default="trust-region"
             "degrees_of_freedom_prior": None,
         }
 
+    @staticmethod
+    def _state_types() -> tuple[type, type]:
+        return GaussianNatural, GaussianPrior
+
+    def _build_model(self, n_features: int) -> GaussianModel:
+        return GaussianModel(
+            n_components=self.n_components,
+            n_features=n_features,
+            covariance_type=self.covariance_type,
+            dtype=parameters.dtype_name(self.dtype),
+            n_threads=parameters.n_threads(self.n_jobs),
+        )
+
+    def _build_prior(self, X: Any) -> GaussianPrior:
+        n_features = X.shape[1]
+        rows = np.asarray(X[:: -(-X.shape[0] // _MOST_ROWS)], np.float64)
+        mean, scale = self.mean_prior, self.covariance_prior
+        if scale is None:
+            scale = _covariance(rows, diagonal=self.covariance_type == "diag")
+        mean = rows.mean(axis=0) if mean is None else np.asarray(mean, np.float64)
+        scale = np.asarray(scale, np.float64)
+        shapes = {"mean_prior": (mean, (n_features,)), "covariance_prior": (scale, (n_features,))}
+        if self.covariance_type != "diag":
+            shapes["covariance_prior"] = (scale, (n_features, n_features))
+        for name, (value, shape) in shapes.items():
+            if value.shape != shape:
+                raise ValueError(f"{name} has shape {value.shape}, expected {shape}")
+            if not np.isfinite(value).all():
+                raise ValueError(f"{name} must be finite")
+        s, nu = self.mean_precision_prior, self.degrees_of_freedom_prior
+        lowest = 0 if self.covariance_type == "diag" else n_features - 1
+        nu = n_features + 2 if nu is None else nu
+        if nu <= lowest:
+            raise ValueError(f"degrees_of_freedom_prior must be above {lowest}, got {nu}")
+        try:
+            return GaussianPrior(self._weight_prior(), mean, 1.0 if s is None else s, scale, nu)
+        except ValueError as error:
+            raise ValueError(f"covariance_prior: {error}") from error
+
     def _check_data(self, X: Any, reset: bool) -> np.ndarray:
         return self._validated(X, reset, dtype=[np.float64, np.float32])
+
+
+def _covariance(rows: np.ndarray, diagonal: bool) -> np.ndarray:
+    """Covariance of the rows, or its diagonal, with a ridge that makes it invertible."""
+    variances = rows.var(axis=0)
+    ridge = _RIDGE * variances.mean()
+    if ridge == 0:  # a single point: nothing is known of its spread
+        ridge = 1.0
+    if diagonal:
+        return variances + ridge
+    centred = rows - rows.mean(axis=0)
+    return centred.T @ centred / rows.shape[0] + ridge * np.eye(rows.shape[1])

@@ -32,8 +32,13 @@ def progress(name: str, n_steps: int, steps_a_pass: int, verbose: int) -> Iterat
 def _bar(name: str, n_steps: int) -> Iterator[Report]:
     # Imported late: a silent fit does not need it.
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
 
     columns = (
         TextColumn("{task.description}"),

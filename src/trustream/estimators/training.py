@@ -107,7 +107,7 @@ def passes(
         yield from _batch_passes(model, state, data, n_documents, settings)
         return
     for _ in range(settings.max_iter):
-        for state, info in driver.run(
+        steps = driver.run(
             model,
             state,
             data,
@@ -116,7 +116,8 @@ def passes(
             schedule=settings.schedule,
             n_documents=n_documents,
             learn=settings.prior_update(rng),
-        ):
+        )
+        for state, info in steps:
             yield state, info
 
 

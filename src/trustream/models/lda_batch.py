@@ -27,6 +27,8 @@ class WordBatch:
         word_ptr: (W+1,) where each word's documents begin in `documents` and `positions`.
         documents: (nnz,) the documents of a word, in order.
         positions: (nnz,) where that pair stands in `ids` and `counts`.
+        lengths: (B,) tokens of each document, float64.
+        word_counts: (W,) tokens of each word, float64.
     """
 
     indptr: Array
@@ -36,6 +38,8 @@ class WordBatch:
     word_ptr: Array
     documents: Array
     positions: Array
+    lengths: Array
+    word_counts: Array
 
     @property
     def size(self) -> int:
@@ -46,11 +50,6 @@ class WordBatch:
     def n_words(self) -> int:
         """W, the number of different words."""
         return self.words.size
-
-    def lengths(self) -> Array:
-        """(B,) tokens of each document, float64."""
-        sums = np.concatenate(([0.0], np.cumsum(self.counts, dtype=np.float64)))
-        return np.diff(sums[self.indptr])
 
 
 class BatchMaker:
@@ -95,6 +94,10 @@ class BatchMaker:
             word_ptr[: n_words + 1],
             documents,
             positions,
+            np.bincount(
+                np.repeat(np.arange(indptr.size - 1), np.diff(indptr)), weights, indptr.size - 1
+            ),
+            np.bincount(ids, weights, n_words),
         )
 
     def _lookup(self) -> Array:

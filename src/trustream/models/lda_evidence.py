@@ -1,0 +1,74 @@
+"""What LDA's priors are learned from: alpha from gamma, eta from lambda (section 3.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from trustream.models.lazy_rows import LazyRows
+from trustream.models.lda_arrays import LdaArrays
+from trustream.models.lda_prior import LdaPrior
+from trustream.models.protocol import DirichletEvidence, Float64
+
+Array = NDArray[Any]
+
+# Words whose lambda is looked at in one step to learn eta: enough for a steady estimate, few
+# enough for the step's cost not to depend on the vocabulary.
+_SAMPLED_WORDS = 256
+# Words at a time where all of lambda is visited.
+VISITED_WORDS = 8192
+
+
+def of_alpha(arrays: LdaArrays, prior: LdaPrior, locals_: list[Array]) -> DirichletEvidence:
+    """The documents are draws of theta: mean over them of E[log theta_k]."""
+    count = sum(gamma.shape[0] for gamma in locals_)
+    total = np.zeros(arrays.n_topics)
+    for gamma in locals_:
+        psi = arrays.digamma(gamma)
+        psi_sum = special.digamma(gamma.sum(axis=1, dtype=np.float64))
+        total += psi.sum(axis=0, dtype=np.float64) - psi_sum.sum()
+    return DirichletEvidence(prior.alpha, total / max(count, 1), 1.0, 0.0, float(count))
+
+
+def of_eta(
+    arrays: LdaArrays,
+    lambda_: LazyRows,
+    prior: LdaPrior,
+    rng: np.random.Generator | None,
+) -> DirichletEvidence:
+    """The topics are draws of beta: mean over them and over words of E[log beta_kv].
+
+    The words are a sample drawn with `rng`, or all of them.
+    """
+    n_words = lambda_.stored.shape[0]
+    words = np.arange(n_words)
+    if rng is not None and n_words > _SAMPLED_WORDS:
+        words = rng.integers(n_words, size=_SAMPLED_WORDS)
+    mean_log = _mean_psi(arrays, lambda_, prior, words).mean()
+    mean_log -= special.digamma(lambda_.totals).mean()
+    parameter = np.array([prior.eta])
+    count = float(arrays.n_topics)
+    return DirichletEvidence(parameter, np.array([mean_log]), n_words, 0.0, count)
+
+
+def of_words(
+    arrays: LdaArrays, lambda_: LazyRows, prior: LdaPrior, words: Array
+) -> DirichletEvidence:
+    """The same with a parameter for each of the given words, the others held fixed."""
+    parameter = np.broadcast_to(prior.rows(words)[:, 0], (words.size,)).copy()
+    mean_log = _mean_psi(arrays, lambda_, prior, words) - special.digamma(lambda_.totals).mean()
+    rest = max(float(prior.totals[0] - parameter.sum()), 0.0)
+    return DirichletEvidence(parameter, mean_log, 1.0, rest, float(arrays.n_topics))
+
+
+def _mean_psi(arrays: LdaArrays, lambda_: LazyRows, prior: LdaPrior, words: Array) -> Float64:
+    """Mean over topics of psi(lambda_vk), (W,)."""
+    means = np.empty(words.size)
+    for first in range(0, words.size, VISITED_WORDS):
+        part = words[first : first + VISITED_WORDS]
+        rows = lambda_.get(arrays.kernels, part, prior.pattern, arrays.n_threads)
+        means[first : first + part.size] = arrays.digamma(rows).mean(axis=1, dtype=np.float64)
+    return means

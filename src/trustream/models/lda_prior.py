@@ -1,0 +1,64 @@
+"""Priors of LDA: alpha of topic proportions, eta of topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.models.protocol import Float64
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class LdaPrior:
+    """alpha (K,) of theta, and eta_vk = eta * pattern_vk of beta.
+
+    Attributes:
+        alpha: (K,) float64.
+        eta: the part of eta that is the same for all words and topics.
+        pattern: (1, 1), (V, 1) for a prior per word, or (V, K) for seeded topics.
+        pattern_sums: (K,) sum of the pattern over all words.
+    """
+
+    alpha: Float64
+    eta: float
+    pattern: Float64
+    pattern_sums: Float64
+
+    @classmethod
+    def of(cls, alpha: Any, eta: Any, n_topics: int, n_words: int) -> LdaPrior:
+        """From a scalar or (K,) alpha and a scalar, (V,) or (K, V) eta.
+
+        >>> LdaPrior.of(0.1, 0.01, n_topics=2, n_words=50).pattern_sums
+        array([50., 50.])
+        """
+        alpha = np.broadcast_to(np.asarray(alpha, np.float64), (n_topics,)).copy()
+        eta = np.asarray(eta, np.float64)
+        if eta.ndim == 0:
+            sums = np.full(n_topics, float(n_words))
+            return cls(alpha, float(eta), np.ones((1, 1)), sums)
+        # A copy: learning changes the pattern in place.
+        pattern = np.array(eta.T if eta.ndim == 2 else eta[:, np.newaxis], order="C")
+        sums = np.broadcast_to(pattern.sum(axis=0), (n_topics,)).copy()
+        return cls(alpha, 1.0, pattern, sums)
+
+    @property
+    def totals(self) -> Float64:
+        """(K,) sum over words of eta_vk."""
+        return self.eta * self.pattern_sums
+
+    def rows(self, words: Array | slice) -> Float64:
+        """eta of the given words: (1, 1), (W, 1) or (W, K)."""
+        pattern = self.pattern if self.pattern.shape[0] == 1 else self.pattern[words]
+        return np.asarray(self.eta * pattern)
+
+    def dense(self) -> Float64:
+        """eta for people: a scalar array, (V,) or (K, V)."""
+        values = self.eta * self.pattern
+        if self.pattern.shape[0] == 1:
+            return np.asarray(values[0, 0])
+        return values[:, 0] if self.pattern.shape[1] == 1 else values.T
