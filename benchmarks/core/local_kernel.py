@@ -11,6 +11,7 @@ from benchmarks.core.rows import Row, Setup, at_least
 from benchmarks.core.timing import interleaved, sum_of_best
 from trustream.kernels import compiled, threads
 from trustream.models.lda import LdaModel, LdaNatural, LdaPrior
+from trustream.models.lda_arrays import LdaArrays
 from trustream.models.lda_batch import WordBatch
 
 FILES = articles.FILES
@@ -29,8 +30,9 @@ def kernel(
 ) -> Callable[[int, int], None]:
     """lda_local on a range of the batch's documents, exactly n_local iterations."""
     gamma, _ = model.beliefs(prior, batch, None)
-    table, _ = model._arrays.table(natural.rows)
-    factor, _ = model._arrays.factor(natural.totals)
+    arrays = LdaArrays(compiled, model.n_components, model.dtype, n_threads=1)
+    table, _ = arrays.table(natural.rows)
+    factor, _ = arrays.factor(natural.totals)
     alpha = prior.alpha.astype(model.dtype)
     theta = np.empty((batch.size, table.shape[1]), model.dtype)
     ratio = np.empty_like(batch.counts)
