@@ -1,0 +1,144 @@
+"""The models that the conformance suite runs on. A new model joins with one `Case`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from tests.helpers import planted_lda
+from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
+from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
+from trustream.models.lazy_rows import LazyRows
+from trustream.models.lda import LdaModel, LdaPrior
+
+
+@dataclass(frozen=True)
+class Case:
+    """A model with small data.
+
+    Attributes:
+        make: model from keyword arguments dtype, backend and n_threads.
+        prior: a function, so that every test has its own.
+        data: validated data of N rows, in several blocks.
+        start: lambda_ of a model, the same numbers in float32 and float64.
+        dense: lambda_ and prior to a list of float64 arrays, all of lambda.
+        valid: whether such a list is within the family.
+        mass: the part of Statistics that counts, per component.
+        weight: what it must sum to for a batch: tokens, or data points.
+        n_beliefs: rows of phi for a batch.
+    """
+
+    name: str
+    make: Callable[..., Any]
+    prior: Callable[[], Any]
+    data: Any
+    start: Callable[[Any, Any], Any]
+    dense: Callable[[Any, Any], list[np.ndarray]]
+    valid: Callable[[list[np.ndarray]], bool]
+    mass: Callable[[Any], np.ndarray]
+    weight: Callable[[Any], float]
+    n_beliefs: Callable[[Any], int]
+
+    @property
+    def n_points(self) -> int:
+        return self.data.shape[0]
+
+
+def _positive(arrays: list[np.ndarray]) -> bool:
+    return all(bool(np.isfinite(a).all() and (a > 0).all()) for a in arrays)
+
+
+def _as_float64(lambda_: Any, prior: Any) -> list[np.ndarray]:
+    return [np.asarray(part, dtype=np.float64) for part in lambda_]
+
+
+def lda(name: str, eta: Any) -> Case:
+    """90 documents over 150 words, 7 topics; one document is empty, one has all words."""
+    counts, _ = planted_lda(np.random.default_rng(0), 5, 150, 90, 20, 0.2, 0.1)
+    counts = counts.tolil()
+    counts[3], counts[4] = 0, 1
+    draws = np.random.default_rng(1).gamma(100.0, 0.01, (150, 7))
+    return Case(
+        name=name,
+        make=lambda **options: LdaModel(7, 150, **options),
+        prior=lambda: LdaPrior.of(np.linspace(0.1, 0.4, 7), eta, 7, 150),
+        data=sparse.csr_matrix(counts),
+        start=lambda model, prior: LazyRows.of(draws.astype(model.dtype)),
+        dense=lambda lambda_, prior: [lambda_.dense(prior.pattern).astype(np.float64)],
+        valid=_positive,
+        mass=lambda statistics: statistics.totals,
+        weight=lambda batch: float(batch.counts.sum(dtype=np.float64)),
+        n_beliefs=lambda batch: batch.ids.size,
+    )
+
+
+def mixture(name: str, make: Any, prior: Any, data: Any, valid: Any) -> Case:
+    """What all mixtures share."""
+    return Case(
+        name=name,
+        make=make,
+        prior=prior,
+        data=data,
+        start=lambda model, prior: model.initial(prior, np.random.default_rng(1)),
+        dense=_as_float64,
+        valid=valid,
+        mass=lambda statistics: statistics.gamma,
+        weight=lambda batch: float(batch.size),
+        n_beliefs=lambda batch: batch.size,
+    )
+
+
+def bernoulli(name: str, kind: Any) -> Case:
+    """320 points of 30 features, 5 components."""
+    rng = np.random.default_rng(2)
+    z, probs = rng.integers(4, size=320), rng.beta(0.4, 0.4, (4, 30))
+    data = kind((rng.random((320, 30)) < probs[z]).astype(np.float64))
+    return mixture(
+        name,
+        lambda **options: BernoulliModel(n_components=5, n_features=30, **options),
+        lambda: BernoulliPrior(np.full(5, 0.7), 0.8, np.linspace(0.5, 2, 30)),
+        data,
+        _positive,
+    )
+
+
+def gaussian(kind: str) -> Case:
+    """320 points in 3 dimensions, 4 components, two of them close to each other."""
+    rng = np.random.default_rng(3)
+    means = np.array([[0.0, 0, 0], [1.0, 0.5, 0], [6, 1, -3], [-5, 4, 2]])
+    data = means[rng.integers(4, size=320)] + rng.standard_normal((320, 3)) * [1.0, 0.3, 2.0]
+    Psi = np.array([4.0, 2.0, 3.0])
+
+    def prior() -> GaussianPrior:
+        return GaussianPrior(
+            np.full(4, 0.5), data.mean(axis=0), 0.1, Psi if kind == "diag" else np.diag(Psi), 6.0
+        )
+
+    def valid(arrays: list[np.ndarray]) -> bool:
+        gamma, s, _, _, nu = arrays
+        return _positive([gamma, s, nu]) and all(np.isfinite(a).all() for a in arrays)
+
+    options = {"n_components": 4, "n_features": 3, "covariance_type": kind, "start_count": 10.0}
+    return mixture(
+        f"gaussian-{kind}",
+        lambda **more: GaussianModel(**options, **more),
+        prior,
+        data,
+        valid,
+    )
+
+
+CASES = [
+    lda("lda", 0.1),
+    lda("lda-eta-per-word", np.linspace(0.05, 0.5, 150)),
+    lda("lda-seeded", np.random.default_rng(4).uniform(0.05, 0.5, (7, 150))),
+    bernoulli("bernoulli", np.asarray),
+    bernoulli("bernoulli-csr", sparse.csr_matrix),
+    gaussian("full"),
+    gaussian("diag"),
+    gaussian("tied"),
+]

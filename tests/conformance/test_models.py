@@ -1,0 +1,170 @@
+"""What algorithms rely on, for every model x both precisions x both backends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.conformance.cases import CASES, Case
+from tests.helpers import BACKENDS, DTYPES, snapshot
+
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+each_dtype = pytest.mark.parametrize("dtype", DTYPES)
+each_backend = pytest.mark.parametrize("backend", BACKENDS)
+
+RTOL = {"float32": 2e-5, "float64": 1e-11}
+
+
+def setting(case: Case, dtype: str, backend: str, rows: Any = slice(None)) -> tuple[Any, ...]:
+    """model, prior, lambda_, batch, natural."""
+    model = case.make(dtype=dtype, backend=backend, n_threads=2)
+    prior = case.prior()
+    lambda_ = case.start(model, prior)
+    batch = model.batch(case.data, rows)
+    return model, prior, lambda_, batch, model.restrict(lambda_, prior, batch)
+
+
+def random_phi(case: Case, model: Any, batch: Any) -> np.ndarray:
+    rng = np.random.default_rng(7)
+    return rng.dirichlet(np.full(model.n_components, 0.3), case.n_beliefs(batch))
+
+
+def total_of(model: Any, pairs: list[tuple[Any, Any]]) -> Any:
+    """Statistics of some batches added up over all of lambda."""
+    total = model.zero_statistics()
+    for batch, statistics in pairs:
+        total = model.add_statistics(total, batch, statistics)
+    return total
+
+
+def assert_near(found: list[np.ndarray], expected: list[np.ndarray], rtol: float) -> None:
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_statistics_add_up(case: Case, dtype: str, backend: str) -> None:
+    """Whatever the beliefs, each token or data point is shared out once."""
+    model, prior, _, batch, natural = setting(case, dtype, backend)
+    local, uniform = model.beliefs(prior, batch, None)
+    _, given = model.beliefs(prior, batch, random_phi(case, model, batch))
+    _, best = model.local_step(natural, prior, batch, local, 5, 0.0)
+    for statistics in (uniform, given, best):
+        mass = case.mass(statistics)
+        assert mass.shape == (model.n_components,) and (mass >= 0).all()
+        np.testing.assert_allclose(mass.sum(), case.weight(batch), rtol=RTOL[dtype])
+    np.testing.assert_allclose(case.mass(uniform), case.mass(uniform)[0], rtol=1e-12)
+    assert np.ptp(case.mass(best)) > 0
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_halves_add_to_the_whole(case: Case, dtype: str, backend: str) -> None:
+    """Statistics and bounds of two half batches are those of the batch."""
+    model, prior, lambda_, whole, _ = setting(case, dtype, backend)
+    half = case.n_points // 2
+    halves = [model.batch(case.data, rows) for rows in (np.arange(half), slice(half, None))]
+    pairs, bounds, locals_ = [], [], []
+    for batch in (whole, *halves):
+        part = model.restrict(lambda_, prior, batch)
+        start, _ = model.beliefs(prior, batch, None)
+        local, statistics = model.local_step(part, prior, batch, start, 5, 0.0)
+        pairs.append((batch, statistics))
+        locals_.append(local)
+        bounds.append(model.local_bound(part, prior, batch, local))
+    np.testing.assert_allclose(np.concatenate(bounds[1:]), bounds[0], rtol=RTOL[dtype])
+    np.testing.assert_allclose(np.concatenate(locals_[1:]), locals_[0], rtol=1e-3, atol=1e-6)
+    posteriors = [
+        case.dense(model.posterior(prior, total_of(model, chosen)), prior)
+        for chosen in (pairs[:1], pairs[1:])
+    ]
+    assert_near(posteriors[1], posteriors[0], RTOL[dtype])
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_uniform_beliefs_are_one_over_k(case: Case, dtype: str, backend: str) -> None:
+    """phi=None and phi = 1/K written out: the same beliefs, statistics and blend."""
+    model, prior, _, batch, natural = setting(case, dtype, backend, slice(0, 40))
+    phi = np.full((case.n_beliefs(batch), model.n_components), 1 / model.n_components)
+    results = []
+    for start in (None, phi):
+        local, statistics = model.beliefs(prior, batch, start)
+        posterior = model.posterior(prior, total_of(model, [(batch, statistics)]))
+        blended = model.blend(natural, prior, batch, statistics, 0.3, 2.0)
+        results.append([np.asarray(local), *case.dense(posterior, prior), *blended])
+    assert_near(results[1], results[0], RTOL[dtype])
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_posterior_is_a_full_step_on_everything(case: Case, dtype: str, backend: str) -> None:
+    """eta + s by way of the running total, and by blend and commit with rho = 1 and scale 1."""
+    model, prior, lambda_, batch, natural = setting(case, dtype, backend)
+    _, statistics = model.beliefs(prior, batch, random_phi(case, model, batch))
+    blended = model.blend(natural, prior, batch, statistics, 1.0, 1.0)
+    stepped = case.dense(model.commit(lambda_, prior, batch, blended, 1.0), prior)
+    posterior = model.posterior(prior, total_of(model, [(batch, statistics)]))
+    assert_near(stepped, case.dense(posterior, prior), RTOL[dtype])
+    # Nothing seen: the prior itself.
+    empty = model.posterior(prior, model.zero_statistics())
+    np.testing.assert_allclose(model.global_bound(empty, prior), 0, atol=1e-3)
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_divergence(case: Case, dtype: str, backend: str) -> None:
+    """Zero from itself, positive from others, and the global bound over everything."""
+    model, prior, lambda_, batch, natural = setting(case, dtype, backend)
+    _, statistics = model.beliefs(prior, batch, random_phi(case, model, batch))
+    other = model.blend(natural, prior, batch, statistics, 0.5, 1.0)
+    size = abs(model.global_bound(lambda_, prior))
+    assert abs(model.divergence(natural, prior, batch, natural)) < 1e-5 * size
+    assert model.divergence(other, prior, batch, natural) > 1e-3 * size
+    bound = model.global_bound(model.commit(lambda_, prior, batch, other, 0.5), prior)
+    assert bound < 0
+    # All words occur in the data, so that the divergence leaves nothing out.
+    found = -model.divergence(other, prior, batch, None)
+    np.testing.assert_allclose(found, bound, rtol=10 * RTOL[dtype])
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_reading_never_writes(case: Case, dtype: str, backend: str) -> None:
+    """Only commit, add_statistics, posterior and replace_prior may reuse what they are given."""
+    model, prior, lambda_, batch, natural = setting(case, dtype, backend, slice(10, 50))
+    local, statistics = model.beliefs(prior, batch, None)
+    values = [prior, lambda_, batch, natural, local, statistics, case.data]
+    before = snapshot(values)
+    model.restrict(lambda_, prior, batch)
+    model.blend(natural, prior, batch, statistics, 0.5, 3.0)
+    model.local_step(natural, prior, batch, local, 3, 1e-3)
+    model.local_bound(natural, prior, batch, local)
+    model.divergence(natural, prior, batch, None)
+    model.divergence(natural, prior, batch, natural)
+    model.global_bound(lambda_, prior)
+    model.is_finite(natural)
+    model.is_finite(lambda_)
+    model.expected(lambda_, prior)
+    model.prior_evidence(lambda_, prior, batch, [local], np.random.default_rng(0))
+    assert snapshot(values) == before
+
+
+@each_case
+@each_dtype
+def test_expectations_are_distributions(case: Case, dtype: str) -> None:
+    """E[beta] of LDA: rows sum to one. Mixtures: weights do."""
+    model, prior, lambda_, _, _ = setting(case, dtype, "compiled")
+    expected = model.expected(lambda_, prior)
+    rows = expected[0][np.newaxis] if isinstance(expected, tuple) else expected
+    assert (rows > 0).all()
+    np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-5)
