@@ -160,9 +160,9 @@ class LdaArrays:
 
     def digamma(self, x: Array) -> Array:
         """psi of every entry."""
-        out = np.empty_like(x)
-        self.kernels.digamma(x.reshape(-1), out.reshape(-1))
-        return out
+        out = np.empty(x.size, x.dtype)
+        self.kernels.digamma(x.reshape(-1), out)
+        return out.reshape(x.shape)
 
     def _over_words(self, work: Any, n_words: int) -> None:
         threads.run(work, threads.split(n_words, PART), self.n_threads)

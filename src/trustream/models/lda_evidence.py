@@ -44,8 +44,9 @@ def of_eta(
     The words are a sample drawn with `rng`, or all of them.
     """
     n_words = lambda_.stored.shape[0]
-    words = np.arange(n_words)
-    if rng is not None and n_words > _SAMPLED_WORDS:
+    if rng is None or n_words <= _SAMPLED_WORDS:
+        words = np.arange(n_words)
+    else:
         words = rng.integers(n_words, size=_SAMPLED_WORDS)
     mean_log = _mean_psi(arrays, lambda_, prior, words).mean()
     mean_log -= special.digamma(lambda_.totals).mean()

@@ -1,0 +1,168 @@
+"""LDA's own promises: priors, batches, beliefs, samples and the stochastic bound."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse, special
+
+from tests.helpers import BACKENDS, DTYPES, counts_of, planted_lda, random_counts, snapshot
+from trustream.inference import batch as batch_vb
+from trustream.inference import empirical_bayes, trust_region
+from trustream.inference.state import State
+from trustream.models.lda import LdaModel, LdaPrior, sample_prior
+
+K, V = 4, 30
+
+
+@pytest.mark.parametrize(
+    ("eta", "shape"),
+    [(0.3, ()), (np.linspace(0.1, 1, V), (V,)), (np.linspace(0.1, 1, K * V).reshape(K, V), (K, V))],
+    ids=["scalar", "per word", "seeded"],
+)
+def test_prior(eta: Any, shape: tuple[int, ...]) -> None:
+    """A prior gives back what it was made of, its sums, and any words' part of it."""
+    prior = LdaPrior.of([0.1, 0.2, 0.3, 0.4], eta, K, V)
+    np.testing.assert_array_equal(prior.dense(), eta)
+    assert prior.dense().shape == shape
+    full = np.broadcast_to(eta, (K, V))
+    np.testing.assert_allclose(prior.totals, full.sum(axis=1), rtol=1e-14)
+    words = np.array([7, 3])
+    np.testing.assert_array_equal(np.broadcast_to(prior.rows(words), (2, K)), full[:, words].T)
+
+
+@pytest.mark.parametrize("n_topics", [1, K])
+def test_given_arrays_are_not_written_to(n_topics: int) -> None:
+    """Learning eta per word changes the prior in place, but not the arrays it was made from."""
+    alpha, eta = np.full(n_topics, 0.2), np.linspace(0.1, 1, V)
+    given = [eta, eta[np.newaxis].copy()] if n_topics == 1 else [eta]
+    for each in given:
+        before = snapshot([alpha, each])
+        model = LdaModel(n_topics, V, eta_per_word=True)
+        prior = LdaPrior.of(alpha, each, n_topics, V)
+        state = State(model.initial(prior, np.random.default_rng(0)), prior)
+        counts = random_counts(np.random.default_rng(1), 10, V, 8)
+        batch = model.batch(counts, slice(None))
+        options = {"rho": 0.5, "n_documents": 10, "n_inner": 2, "n_local": 3}
+        state, info = trust_region.step(model, state, batch, **options)
+        state = empirical_bayes.update(model, state, batch, [info.local], rho=0.5, rng=None)
+        assert (state.prior.dense() != eta).any()
+        assert snapshot([alpha, each]) == before
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.csr_array])
+def test_batches_are_their_rows(backend: str, kind: Any) -> None:
+    """A slice, an array of rows in any order, rows twice: words and counts of those documents."""
+    counts = kind(random_counts(np.random.default_rng(2), 20, V, 6, "real"))
+    model = LdaModel(K, V, "float64", backend)
+    for rows in (slice(None), slice(3, 9), slice(5, 5), np.array([4, 2, 2, 19]), np.arange(20)):
+        batch = model.batch(counts, rows)
+        expected = counts[rows].toarray()
+        rebuilt = np.zeros(expected.shape)
+        for d in range(batch.size):
+            entries = slice(batch.indptr[d], batch.indptr[d + 1])
+            rebuilt[d, batch.words[batch.ids[entries]]] = batch.counts[entries]
+        np.testing.assert_array_equal(rebuilt, expected)
+        np.testing.assert_allclose(batch.lengths, expected.sum(axis=1), rtol=1e-14)
+        totals = expected.sum(axis=0)[batch.words]
+        np.testing.assert_allclose(batch.word_counts, totals, rtol=1e-14)
+        assert np.unique(batch.words).size == batch.n_words
+
+
+def test_batch_of_wide_indices() -> None:
+    """64-bit indices, as large sparse matrices have them, and integer counts."""
+    counts = random_counts(np.random.default_rng(3), 9, V, 6)
+    wide = counts.copy()
+    wide.indices, wide.indptr = wide.indices.astype(np.int64), wide.indptr.astype(np.int64)
+    wide.data = wide.data.astype(np.int64)
+    model = LdaModel(K, V)
+    for rows in (slice(2, 7), np.array([5, 1])):
+        assert snapshot(model.batch(wide, rows)) == snapshot(model.batch(counts, rows))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_initial(dtype: str) -> None:
+    """Gamma(100, 0.01): mean 1 and standard deviation 0.1, to three standard errors."""
+    model = LdaModel(50, 2000, dtype)
+    lambda_ = model.initial(LdaPrior.of(0.1, 0.1, 50, 2000), np.random.default_rng(4))
+    assert lambda_.stored.dtype == dtype
+    np.testing.assert_allclose(lambda_.stored.mean(), 1, atol=3 * 0.1 / np.sqrt(1e5))
+    np.testing.assert_allclose(lambda_.stored.std(), 0.1, rtol=3 / np.sqrt(2e5))
+    np.testing.assert_allclose(lambda_.totals, lambda_.stored.sum(axis=0, dtype=np.float64))
+
+
+def test_stochastic_bound_is_unbiased() -> None:
+    """Over all batches, N/B times a batch's bound plus the global one averages to the full one."""
+    counts, _ = planted_lda(np.random.default_rng(5), K, V, 24, 20, 0.3, 0.2)
+    model = LdaModel(K, V, "float64")
+    prior = LdaPrior.of(0.3, 0.2, K, V)
+    state = State(model.initial(prior, np.random.default_rng(6)), prior)
+    _, info = batch_vb.step(model, state, counts, [slice(None)], n_local=10)
+    stochastic = []
+    for rows in np.split(np.random.default_rng(7).permutation(24), 4):
+        batch = model.batch(counts, rows)
+        natural = model.restrict(state.lambda_, prior, batch)
+        bound = model.local_bound(natural, prior, batch, info.local[0][rows]).sum()
+        stochastic.append(24 / 6 * bound + model.global_bound(state.lambda_, prior))
+    assert np.ptp(stochastic) > 1
+    np.testing.assert_allclose(np.mean(stochastic), info.objective[0], rtol=1e-12)
+
+
+def test_local_step_goes_on_from_where_it_was() -> None:
+    """Five iterations, then five from there, are ten, bit for bit."""
+    counts = random_counts(np.random.default_rng(8), 12, V, 8)
+    model = LdaModel(K, V)
+    prior = LdaPrior.of(0.3, 0.2, K, V)
+    batch = model.batch(counts, slice(None))
+    lambda_ = model.initial(prior, np.random.default_rng(0))
+    natural = model.restrict(lambda_, prior, batch)
+    start, _ = model.beliefs(prior, batch, None)
+    once = model.local_step(natural, prior, batch, start, 10, 0.0)
+    half, _ = model.local_step(natural, prior, batch, start, 5, 0.0)
+    assert snapshot(model.local_step(natural, prior, batch, half, 5, 0.0)) == snapshot(once)
+
+
+def test_memory_order_of_beliefs_does_not_matter() -> None:
+    """Evidence for alpha is a mean over documents, however gamma lies in memory."""
+    model = LdaModel(K, V, "float64")
+    prior = LdaPrior.of(0.3, 0.2, K, V)
+    lambda_ = model.initial(prior, np.random.default_rng(0))
+    gamma = np.random.default_rng(1).gamma(1.0, 1.0, (6, K)) + 0.1
+    expected = (special.digamma(gamma) - special.digamma(gamma.sum(axis=1))[:, np.newaxis]).mean(0)
+    for local in (gamma, np.asfortranarray(gamma)):
+        evidence = model.prior_evidence(lambda_, prior, None, [local], None)["alpha"]
+        np.testing.assert_allclose(evidence.mean_log, expected, rtol=1e-12)
+        assert evidence.n_draws == 6
+
+
+def test_unseen_words_have_their_prior() -> None:
+    """After batch VB a word that never occurs has eta in every topic."""
+    counts = counts_of([[0, 1, 2], [2, 3, 3], [0, 0]], 6)
+    model = LdaModel(2, 6, "float64")
+    prior = LdaPrior.of(0.3, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], 2, 6)
+    state = State(model.initial(prior, np.random.default_rng(0)), prior)
+    state, _ = batch_vb.step(model, state, counts, [slice(None)], n_local=5)
+    lambda_ = state.lambda_.dense(prior.pattern)
+    np.testing.assert_array_equal(lambda_[4:], [[0.5, 0.5], [0.6, 0.6]])
+    np.testing.assert_allclose(lambda_.sum(), 2 * 2.1 + 8)
+
+
+def test_samples_follow_the_model() -> None:
+    """Means of theta and of each topic are those of their priors; words come from theta beta."""
+    rng = np.random.default_rng(9)
+    seeds = np.vstack([np.linspace(1, 3, 8), np.linspace(3, 1, 8)])
+    prior = LdaPrior.of([1.0, 3.0], seeds, 2, 8)
+    draws = [sample_prior(prior, np.full(400, 50), 8, rng) for _ in range(200)]
+    betas, thetas = (np.array([draw[i] for draw in draws]) for i in (0, 1))
+    expected = seeds / seeds.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(betas.mean(axis=0), expected, atol=0.025)
+    np.testing.assert_allclose(thetas.mean(axis=(0, 1)), [0.25, 0.75], atol=0.005)
+    for beta, theta, counts in draws[:5]:
+        assert (counts.sum(axis=1) == 50).all() and counts.shape == (400, 8)
+        mean = 50 * (theta @ beta)
+        z = (counts.toarray() - mean) / np.sqrt(mean * (1 - mean / 50))
+        # 3200 numbers of mean 0 and variance 1, nearly.
+        assert abs(z.mean()) < 0.1 and 0.9 < z.std() < 1.1
