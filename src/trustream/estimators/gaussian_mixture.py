@@ -51,6 +51,9 @@ default="trust-region"
         kappa of the learning rate rho = (tau + t)^-kappa.
     learning_offset : float, default=10.0
         tau of the learning rate.
+    cooldown : float, default=0.5
+        Share of the steps of `fit`, at its end, over which the learning rate falls to zero, which
+        averages out the noise of the batches. `partial_fit` has no end and does without.
     max_iter : int, default=20
         Passes of `fit` over the data.
     batch_size : int or None, default=None
@@ -126,6 +129,7 @@ default="trust-region"
         learning_method: str = "trust-region",
         learning_decay: float = 0.5,
         learning_offset: float = 10.0,
+        cooldown: float = 0.5,
         max_iter: int = 20,
         batch_size: int | None = None,
         inner_iter: int = 5,
@@ -149,6 +153,7 @@ default="trust-region"
         self.learning_method = learning_method
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
+        self.cooldown = cooldown
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.inner_iter = inner_iter

@@ -18,6 +18,11 @@ from trustream.estimators.training import Settings
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
 
+# Measured, see docs/defaults.md: smaller batches of short documents are too noisy, and fewer steps
+# than these leave topics unused.
+_BATCH_TOKENS = 60_000
+_LEAST_STEPS = 20
+
 _LEARN = {
     True: ("alpha", "eta"),
     False: (),
@@ -50,19 +55,23 @@ default="trust-region"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
         which "online" is another name; or batch variational Bayes. With "batch", `partial_fit`
         takes trust-region steps.
-    learning_decay : float, default=0.7
+    learning_decay : float, default=0.5
         kappa of the learning rate rho = (tau + t)^-kappa.
-    learning_offset : float, default=10.0
+    learning_offset : float, default=1.0
         tau of the learning rate.
-    max_iter : int, default=10
+    cooldown : float, default=0.5
+        Share of the steps of `fit`, at its end, over which the learning rate falls to zero, which
+        averages out the noise of the batches. `partial_fit` has no end and does without.
+    max_iter : int, default=5
         Passes of `fit` over the data.
-    batch_size : int, default=128
-        Most documents of a step of `fit`.
+    batch_size : int or None, default=None
+        Most documents of a step of `fit`; None takes about 60,000 tokens, or a twentieth of the
+        data if that is less.
     inner_iter : int, default=2
         Pairs of local and global update in a trust-region step.
-    max_doc_update_iter : int, default=20
+    max_doc_update_iter : int, default=50
         Most iterations of a local step, on a document's topic proportions.
-    mean_change_tol : float, default=1e-3
+    mean_change_tol : float, default=1e-4
         A document's local step ends when its gamma changes by less, on average over topics.
     total_samples : float, default=None
         For `partial_fit`: number of documents that its rows stand for. None counts the documents
@@ -124,13 +133,14 @@ default="trust-region"
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         learning_method: str = "trust-region",
-        learning_decay: float = 0.7,
-        learning_offset: float = 10.0,
-        max_iter: int = 10,
-        batch_size: int = 128,
+        learning_decay: float = 0.5,
+        learning_offset: float = 1.0,
+        cooldown: float = 0.5,
+        max_iter: int = 5,
+        batch_size: int | None = None,
         inner_iter: int = 2,
-        max_doc_update_iter: int = 20,
-        mean_change_tol: float = 1e-3,
+        max_doc_update_iter: int = 50,
+        mean_change_tol: float = 1e-4,
         total_samples: float | None = None,
         learn_priors: bool | str = True,
         tol: float = 1e-3,
@@ -148,6 +158,7 @@ default="trust-region"
         self.learning_method = learning_method
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
+        self.cooldown = cooldown
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.inner_iter = inner_iter
@@ -297,7 +308,8 @@ default="trust-region"
             method=parameters.METHODS[self.learning_method],
             tau=self.learning_offset,
             kappa=self.learning_decay,
-            batch_size=self.batch_size,
+            cooldown=self.cooldown,
+            batch_size=self.batch_size or _auto_batch_size(X),
             max_iter=self.max_iter,
             n_inner=self.inner_iter,
             n_local=self.max_doc_update_iter,
@@ -315,6 +327,13 @@ default="trust-region"
 
     def _tiny_parameters(self) -> dict[str, Any]:
         return {"doc_topic_prior": None, "topic_word_prior": None}
+
+
+def _auto_batch_size(X: Any) -> int:
+    """Documents that hold about _BATCH_TOKENS, at most a twentieth of the data."""
+    n_documents = X.shape[0]
+    documents = _BATCH_TOKENS * n_documents / max(float(X.sum()), 1.0)
+    return max(1, int(min(documents, n_documents / _LEAST_STEPS)))
 
 
 def _n_tokens(X: Any) -> float:

@@ -96,6 +96,7 @@ class MixtureEstimator(
             method=parameters.METHODS[self.learning_method],
             tau=self.learning_offset,
             kappa=self.learning_decay,
+            cooldown=self.cooldown,
             batch_size=self.batch_size or self._auto_batch_size(X.shape[0]),
             max_iter=self.max_iter,
             n_inner=self.inner_iter,

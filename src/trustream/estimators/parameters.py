@@ -27,6 +27,7 @@ COMMON: dict[str, list[Any]] = {
     "learning_method": [StrOptions(set(METHODS))],
     "learning_decay": [Interval(Real, 0, 1, closed="both")],
     "learning_offset": [_positive],
+    "cooldown": [Interval(Real, 0, 1, closed="both")],
     "max_iter": [_positive_integer],
     "batch_size": [_positive_integer, None],
     "inner_iter": [_positive_integer],

@@ -31,6 +31,7 @@ class Settings:
     Attributes:
         method: "trust-region", "natural-gradient" or "batch".
         tau, kappa: of the schedule rho = (tau + t)^-kappa.
+        cooldown: share of a fit's steps, at its end, over which the rate falls to zero.
         batch_size, max_iter: B, and passes over the data.
         n_inner, n_local, local_tol: of a step.
         tol: batch VB stops when a pass raises the bound by less, in nats a data point.
@@ -40,6 +41,7 @@ class Settings:
     method: str
     tau: float
     kappa: float
+    cooldown: float
     batch_size: int
     max_iter: int
     n_inner: int
@@ -62,8 +64,13 @@ class Settings:
 
     @property
     def schedule(self) -> schedules.Schedule:
-        """The learning rate."""
+        """The learning rate of data that go on for ever."""
         return schedules.decaying(self.tau, self.kappa)
+
+    def fit_schedule(self, state: State, n_documents: int) -> schedules.Schedule:
+        """The learning rate of a fit that starts from `state`."""
+        last = state.n_steps + self.max_iter * self.steps_a_pass(n_documents)
+        return schedules.cooling(self.schedule, state.n_steps, last, self.cooldown)
 
     def prior_update(self, rng: np.random.Generator) -> driver.PriorUpdate | None:
         """Empirical Bayes after each step, or None."""
@@ -106,6 +113,7 @@ def passes(
     if settings.method == "batch":
         yield from _batch_passes(model, state, data, n_documents, settings)
         return
+    schedule = settings.fit_schedule(state, n_documents)
     for _ in range(settings.max_iter):
         steps = driver.run(
             model,
@@ -113,7 +121,7 @@ def passes(
             data,
             driver.shuffled(n_documents, settings.batch_size, rng),
             step=settings.step,
-            schedule=settings.schedule,
+            schedule=schedule,
             n_documents=n_documents,
             learn=settings.prior_update(rng),
         )

@@ -50,6 +50,29 @@ def streaming(tau: float, kappa: float, batch_size: int, added: Callable[[], int
     return lambda state: min(1.0, (tau + added() / batch_size) ** -kappa)
 
 
+def cooling(schedule: Schedule, first: int, last: int, share: float) -> Schedule:
+    """`schedule`, falling linearly to zero over the last part of a run whose end is known.
+
+    At a constant rate lambda keeps the noise of the batches it saw last; a falling one averages
+    it out.
+
+    Args:
+        first, last: steps taken before the run and after it.
+        share: the part of the run's steps over which the rate falls, from 0 (none) to 1.
+
+    >>> rates = cooling(constant(0.5), first=0, last=4, share=0.5)
+    >>> [rates(State(None, None, n_steps=t)) for t in range(4)]
+    [0.5, 0.5, 0.5, 0.25]
+    """
+    n_falling = share * (last - first)
+
+    def rate(state: State) -> float:
+        left = last - state.n_steps
+        return schedule(state) * (min(1.0, left / n_falling) if left < n_falling else 1.0)
+
+    return rate
+
+
 def _check_tau(tau: float) -> None:
     if not tau > 0:
         raise ValueError(f"tau (learning_offset) must be positive, got {tau}")

@@ -226,14 +226,15 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         self,
         lambda_: NaturalT,
         prior: PriorT,
+        batch: BatchT | None,
         locals_: list[Any],
-        rng: np.random.Generator | None = None,
+        rng: np.random.Generator | None,
     ) -> dict[str, DirichletEvidence]:
         """Empty: a mixture has one draw of its weights, so their prior has no best value."""
         return {}
 
     def replace_prior(
-        self, lambda_: NaturalT, prior: PriorT, values: dict[str, Float64]
+        self, lambda_: NaturalT, prior: PriorT, batch: BatchT | None, values: dict[str, Float64]
     ) -> tuple[NaturalT, PriorT]:
         """lambda_ and prior as they are."""
         return lambda_, prior
