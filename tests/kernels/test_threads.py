@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import threading
 from typing import Any
 
@@ -14,7 +15,7 @@ from tests.helpers import BACKENDS, DTYPES, random_counts, snapshot
 from trustream.inference import trust_region
 from trustream.inference.state import State
 from trustream.kernels import BLOCK, threads
-from trustream.models.lazy_rows import PART
+from trustream.models.lazy_rows import word_parts
 from trustream.models.lda import LdaModel, LdaPrior
 
 
@@ -65,13 +66,13 @@ def test_one_blas_thread() -> None:
 def results(backend: str, dtype: str, n_threads: int) -> list[Any]:
     """Everything that a step computes, with 1500 words so that there are several parts."""
     rng = np.random.default_rng(0)
-    n_topics, n_words = 13, 3 * PART
+    n_topics, n_words = 13, 1536
     counts = random_counts(rng, 60, n_words, 60)
     model = LdaModel(n_topics, n_words, dtype, backend, n_threads)
     prior = LdaPrior.of(0.1, rng.uniform(0.01, 0.1, n_words), n_topics, n_words)
     lambda_ = model.initial(prior, rng)
     batch = model.batch(counts, slice(None))
-    assert batch.n_words > 2 * PART
+    assert len(word_parts(batch.n_words, 2)) == 4
     natural = model.restrict(lambda_, prior, batch)
     local, statistics = model.local_step(
         natural, prior, batch, model.beliefs(prior, batch, None)[0], 9, 1e-3
@@ -99,4 +100,9 @@ def test_same_bits_with_any_number_of_threads(backend: str, dtype: str, n_thread
 
 def test_parts_are_whole_blocks() -> None:
     """Sums over blocks of words would otherwise be shared by two threads."""
-    assert PART % BLOCK == 0
+    for n_words in (1, 63, 64, 65, 1000, 99_999):
+        for n_threads in (1, 2, 5):
+            parts = word_parts(n_words, n_threads)
+            assert parts[0][0] == 0 and parts[-1][1] == n_words
+            assert all(start % BLOCK == 0 for start, _ in parts)
+            assert all(a[1] == b[0] for a, b in itertools.pairwise(parts))

@@ -85,12 +85,9 @@ class VariationalEstimator(BaseEstimator):
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
             for _ in range(1 if goes_on else self.n_init):
-                if goes_on:
-                    start = copy.deepcopy(self._state)
-                else:
-                    prior = self._build_prior(X)
-                    start = State(model.initial(prior, rng), prior)
-                state, n_iter = self._run(model, start, X, n_samples, settings, rng)
+                state, n_iter = self._run(
+                    model, self._start(model, X, rng, goes_on), X, n_samples, settings, rng
+                )
                 value = 0.0
                 if self.n_init > 1 and not goes_on:
                     value = self._bound(model, state, X)[0]
@@ -101,6 +98,17 @@ class VariationalEstimator(BaseEstimator):
             self._n_samples_seen = n_samples
             self._finish(X)
         return self
+
+    def _start(self, model: Any, X: Any, rng: np.random.Generator, goes_on: bool) -> State:
+        """Where a fit starts: afresh, or from a copy of what is fitted."""
+        if goes_on:
+            return copy.deepcopy(self._state)
+        prior = self._build_prior(X)
+        return State(self._initial(model, prior, X, rng), prior)
+
+    def _initial(self, model: Any, prior: Any, X: Any, rng: np.random.Generator) -> Any:
+        """lambda to start from."""
+        return model.initial(prior, rng)
 
     def _run(
         self,
@@ -116,6 +124,7 @@ class VariationalEstimator(BaseEstimator):
         done = 0
         name = type(self).__name__
         steps = training.passes(model, state, X, n_samples, settings, rng)
+        del state  # its lambda is given up with the first step
         with progress(name, n_steps, steps_a_pass, self.verbose) as report:
             for state, info in steps:
                 done += 1
@@ -147,11 +156,7 @@ class VariationalEstimator(BaseEstimator):
             model = self._current_model()
             rng = parameters.generator(self.random_state) if first else self._rng
             seen = X.shape[0] + (0 if first else self._n_samples_seen)
-            if first:
-                prior = self._build_prior(X)
-                state = State(model.initial(prior, rng), prior)
-            else:
-                state = self._state
+            state = self._start(model, X, rng, False) if first else self._state
             batch = model.batch(X, slice(0, X.shape[0]))
             n_documents = seen if self.total_samples is None else self.total_samples
             rho = settings.schedule(state)

@@ -21,7 +21,7 @@ from trustream.inference.state import Info, State
 from trustream.models.protocol import Batch, Model
 
 # Data points at a time where all of them are visited: bounds the memory of a pass.
-BLOCK_SIZE = 2048
+BLOCK_SIZE = 512
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Settings:
 def blocks(n_documents: int) -> list[slice]:
     """The data in order, BLOCK_SIZE at a time.
 
-    >>> blocks(3000)
-    [slice(0, 2048, None), slice(2048, 3000, None)]
+    >>> blocks(600)
+    [slice(0, 512, None), slice(512, 600, None)]
     """
     return [
         slice(first, min(first + BLOCK_SIZE, n_documents))
@@ -110,9 +110,20 @@ def passes(
     rng: np.random.Generator,
 ) -> Iterator[tuple[State, Info]]:
     """All steps of a fit, one (state, info) each."""
+    # Not a generator itself: it would keep the first state alive, a whole lambda, to the end.
     if settings.method == "batch":
-        yield from _batch_passes(model, state, data, n_documents, settings)
-        return
+        return _batch_passes(model, state, data, n_documents, settings)
+    return _stochastic_passes(model, state, data, n_documents, settings, rng)
+
+
+def _stochastic_passes(
+    model: Model,
+    state: State,
+    data: Any,
+    n_documents: int,
+    settings: Settings,
+    rng: np.random.Generator,
+) -> Iterator[tuple[State, Info]]:
     schedule = settings.fit_schedule(state, n_documents)
     for _ in range(settings.max_iter):
         steps = driver.run(
@@ -125,7 +136,7 @@ def passes(
             n_documents=n_documents,
             learn=settings.prior_update(rng),
         )
-        for state, info in steps:
+        for state, info in steps:  # the next pass goes on from the last state
             yield state, info
 
 

@@ -49,6 +49,22 @@ def exp_digamma(rows, table, offset, start, stop):
 
 
 @njit(**_OPTIONS)
+def blend_exp_digamma(anchor, prior, statistics, rho, scale, rows, table, offset, start, stop):
+    """`blend_rows`, then `exp_digamma` of the result, in one pass over memory."""
+    n_topics, width = anchor.shape[1], table.shape[1]
+    keep = anchor.dtype.type(1 - rho)
+    rate = anchor.dtype.type(rho)
+    gain = anchor.dtype.type(rho * scale)
+    row = np.empty(width, rows.dtype)
+    flat = table.reshape(-1)
+    for w in range(start, stop):
+        _blend_row(anchor, prior, statistics, keep, rate, gain, w, row)
+        for k in range(n_topics):
+            rows[w, k] = row[k]
+        offset[w] = _scaled_exp_digamma(row, n_topics, flat, w * width)
+
+
+@njit(**_OPTIONS)
 def _scaled_exp_digamma(x, n, out, place):
     """out = exp(psi(x) + offset) from `place` on for the first n entries, 0 for the others.
 
@@ -82,22 +98,32 @@ def blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop):
     keep = anchor.dtype.type(1 - rho)
     rate = anchor.dtype.type(rho)
     gain = anchor.dtype.type(rho * scale)
+    row = np.empty(n_topics, rows.dtype)
     for w in range(start, stop):
-        v = min(w, prior.shape[0] - 1)
-        if prior.shape[1] > 1:
-            for k in range(n_topics):
-                rows[w, k] = keep * anchor[w, k] + rate * prior[v, k]
-        else:
-            eta = rate * prior[v, 0]
-            for k in range(n_topics):
-                rows[w, k] = keep * anchor[w, k] + eta
-        if statistics.shape[1] > 1:
-            for k in range(n_topics):
-                rows[w, k] += gain * statistics[w, k]
-        else:
-            same = gain * statistics[w, 0]
-            for k in range(n_topics):
-                rows[w, k] += same
+        _blend_row(anchor, prior, statistics, keep, rate, gain, w, row)
+        for k in range(n_topics):
+            rows[w, k] = row[k]
+
+
+@njit(**_OPTIONS)
+def _blend_row(anchor, prior, statistics, keep, rate, gain, w, row):
+    """row = keep * anchor[w] + rate * prior[w] + gain * statistics[w]."""
+    n_topics = anchor.shape[1]
+    v = min(w, prior.shape[0] - 1)
+    if prior.shape[1] > 1:
+        for k in range(n_topics):
+            row[k] = keep * anchor[w, k] + rate * prior[v, k]
+    else:
+        eta = rate * prior[v, 0]
+        for k in range(n_topics):
+            row[k] = keep * anchor[w, k] + eta
+    if statistics.shape[1] > 1:
+        for k in range(n_topics):
+            row[k] += gain * statistics[w, k]
+    else:
+        same = gain * statistics[w, 0]
+        for k in range(n_topics):
+            row[k] += same
 
 
 @njit(**_OPTIONS)

@@ -50,6 +50,23 @@ def blend_rows(
     rows[part] = (1 - rho) * anchor[part] + rho * (eta + scale * statistics[part])
 
 
+def blend_exp_digamma(
+    anchor: Array,
+    prior: Array,
+    statistics: Array,
+    rho: float,
+    scale: float,
+    rows: Array,
+    table: Array,
+    offset: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """`blend_rows`, then `exp_digamma` of the result."""
+    blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop)
+    exp_digamma(rows, table, offset, start, stop)
+
+
 def lda_local(
     indptr: Array,
     ids: Array,

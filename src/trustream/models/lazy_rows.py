@@ -17,14 +17,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.kernels import threads
+from trustream.kernels import BLOCK, threads
 
 Array = NDArray[Any]
 
-# Words a thread takes at a time: a multiple of kernels.BLOCK.
-PART = 512
 # The stored numbers are lambda / scale, and float32 holds no more than 1e38.
 _SMALLEST_SCALE = 1e-20
+
+
+def word_parts(n_words: int, n_threads: int) -> list[threads.Part]:
+    """Ranges of whole blocks of words, two for each thread: each call of a kernel has its price.
+
+    >>> word_parts(300, 1), word_parts(300, 2)
+    ([(0, 300)], [(0, 128), (128, 256), (256, 300)])
+    """
+    n_parts = 1 if n_threads == 1 else 2 * n_threads
+    size = -(-max(n_words, 1) // (n_parts * BLOCK)) * BLOCK
+    return threads.split(n_words, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +65,7 @@ class LazyRows:
                 self.stored, words, self.scale, self.shift, pattern, rows, start, stop
             )
 
-        threads.run(work, threads.split(words.size, PART), n_threads)
+        threads.run(work, word_parts(words.size, n_threads), n_threads)
         return rows
 
     def put(
@@ -69,7 +78,7 @@ class LazyRows:
                 self.stored, words, self.scale, self.shift, pattern, rows, start, stop
             )
 
-        threads.run(work, threads.split(words.size, PART), n_threads)
+        threads.run(work, word_parts(words.size, n_threads), n_threads)
 
     def decayed(
         self, rho: float, eta: float, pattern: Array, totals: NDArray[np.float64]

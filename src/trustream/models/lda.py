@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from scipy import sparse, special
 from trustream import kernels
 from trustream.models import lda_evidence
 from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_arrays import LdaArrays
+from trustream.models.lda_arrays import LdaArrays, LdaNatural
 from trustream.models.lda_batch import BatchMaker, WordBatch
 from trustream.models.lda_prior import LdaPrior
 from trustream.models.protocol import DirichletEvidence, Float64, Rows
@@ -30,13 +30,6 @@ Array = NDArray[Any]
 
 # Documents at a time in sampling, which needs their distributions over all words.
 _SAMPLED_DOCUMENTS = 256
-
-
-class LdaNatural(NamedTuple):
-    """lambda of a batch's words (W, K), and its sums over all words (K,) in float64."""
-
-    rows: Array
-    totals: Float64
 
 
 @dataclass(frozen=True)
@@ -96,10 +89,11 @@ class LdaModel:
         scale: float,
     ) -> LdaNatural:
         """(1 - rho) lambda_t + rho (eta + scale s) (equation 11), rows and totals alike."""
-        eta = prior.rows(batch.words)
-        rows = self._arrays.blend(anchor.rows, eta, statistics.rows, rho, scale)
-        totals = (1 - rho) * anchor.totals + rho * (prior.totals + scale * statistics.totals)
-        return LdaNatural(rows, totals)
+        eta = prior.rows(batch.words).astype(self.dtype)
+        with np.errstate(over="ignore", invalid="ignore"):  # such a step is refused later
+            totals = (1 - rho) * anchor.totals + rho * (prior.totals + scale * statistics.totals)
+        recipe = (anchor.rows, eta, statistics.rows, rho, scale)
+        return LdaNatural.blended(self._arrays, recipe, totals)
 
     def commit(
         self,
@@ -155,7 +149,7 @@ class LdaModel:
         tol: float,
     ) -> tuple[Array, LdaNatural]:
         """gamma after at most n_local rounds from `local`, and the statistics of its phi."""
-        table, _ = self._arrays.table(natural.rows)
+        table, _ = self._arrays.table(natural)
         factor, _ = self._arrays.factor(natural.totals)
         gamma, theta, ratio = self._arrays.local(
             batch, table, factor, prior.alpha, local, n_local, tol
@@ -166,7 +160,7 @@ class LdaModel:
         self, natural: LdaNatural, prior: LdaPrior, batch: WordBatch, local: Array
     ) -> Float64:
         """Lower bound of each document given beta's beliefs, shape (B,)."""
-        table, offset = self._arrays.table(natural.rows)
+        table, offset = self._arrays.table(natural)
         factor, factor_offset = self._arrays.factor(natural.totals)
         offset = offset.astype(np.float64) + factor_offset
         return self._arrays.bound(batch, table, offset, factor, prior.alpha, local)

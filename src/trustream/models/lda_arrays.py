@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from types import ModuleType
@@ -12,11 +13,56 @@ from numpy.typing import NDArray
 from scipy import special
 
 from trustream.kernels import BLOCK, LANES, threads
-from trustream.models.lazy_rows import PART
+from trustream.models.lazy_rows import word_parts
 from trustream.models.lda_batch import WordBatch
 from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
+
+# anchor (W, K), eta (1, 1), (W, 1) or (W, K), statistics (W, 1) or (W, K), rho, scale
+Recipe = tuple[Array, Array, Array, float, float]
+
+
+class LdaNatural:
+    """lambda of a batch's words (W, K), and its sums over all words (K,) in float64.
+
+    A blend is kept as its recipe until its rows are asked for: a local step makes them together
+    with exp E[log beta], in one pass over memory.
+    """
+
+    __slots__ = ("_arrays", "_rows", "recipe", "totals")
+
+    def __init__(self, rows: Array, totals: Float64) -> None:
+        self._rows: Array | None = rows
+        self.recipe: Recipe | None = None
+        self._arrays: LdaArrays | None = None
+        self.totals = totals
+
+    @classmethod
+    def blended(cls, arrays: LdaArrays, recipe: Recipe, totals: Float64) -> LdaNatural:
+        """(1 - rho) anchor + rho (eta + scale * statistics), when needed."""
+        natural = cls(recipe[0], totals)
+        natural._rows, natural.recipe, natural._arrays = None, recipe, arrays
+        return natural
+
+    def __iter__(self) -> Iterator[Array]:
+        return iter((self.rows, self.totals))
+
+    @property
+    def n_words(self) -> int:
+        """W."""
+        return int((self._rows if self.recipe is None else self.recipe[0]).shape[0])  # type: ignore[union-attr]
+
+    @property
+    def rows(self) -> Array:
+        """lambda of the batch's words, (W, K)."""
+        if self._rows is None:
+            self.keep(self._arrays.blend(self.recipe))  # type: ignore[union-attr, arg-type]
+        return self._rows  # type: ignore[return-value]
+
+    def keep(self, rows: Array) -> None:
+        """Take the rows that the recipe gives."""
+        self._rows, self.recipe = rows, None
 
 
 @dataclass(frozen=True)
@@ -28,15 +74,27 @@ class LdaArrays:
     dtype: str
     n_threads: int
 
-    def table(self, rows: Array) -> tuple[Array, Array]:
-        """exp(psi(rows) + offset), (W, padded K), and offset (W,)."""
-        table = np.empty((rows.shape[0], -(-self.n_topics // LANES) * LANES), self.dtype)
-        offset = np.empty(rows.shape[0], self.dtype)
+    def table(self, natural: LdaNatural) -> tuple[Array, Array]:
+        """exp(psi(lambda) + offset), (W, padded K), and offset (W,)."""
+        n_words = natural.n_words
+        table = np.empty((n_words, -(-self.n_topics // LANES) * LANES), self.dtype)
+        offset = np.empty(n_words, self.dtype)
+        recipe = natural.recipe
+        if recipe is None:
+            rows = natural.rows
 
-        def work(start: int, stop: int) -> None:
-            self.kernels.exp_digamma(rows, table, offset, start, stop)
+            def work(start: int, stop: int) -> None:
+                self.kernels.exp_digamma(rows, table, offset, start, stop)
 
-        self._over_words(work, rows.shape[0])
+        else:
+            made = np.empty_like(recipe[0])
+
+            def work(start: int, stop: int) -> None:
+                self.kernels.blend_exp_digamma(*recipe, made, table, offset, start, stop)
+
+        self._over_words(work, n_words)
+        if recipe is not None:
+            natural.keep(made)
         return table, offset
 
     @np.errstate(over="ignore", invalid="ignore")  # an infinite step is refused at its end
@@ -46,17 +104,14 @@ class LdaArrays:
         least = float(psi.min())
         return np.exp(least - psi).astype(self.dtype), least
 
-    def blend(
-        self, anchor: Array, eta: Array, statistics: Array, rho: float, scale: float
-    ) -> Array:
+    def blend(self, recipe: Recipe) -> Array:
         """(1 - rho) anchor + rho (eta + scale * statistics), (W, K)."""
-        rows = np.empty_like(anchor)
-        prior = eta.astype(self.dtype)
+        rows = np.empty_like(recipe[0])
 
         def work(start: int, stop: int) -> None:
-            self.kernels.blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop)
+            self.kernels.blend_rows(*recipe, rows, start, stop)
 
-        self._over_words(work, anchor.shape[0])
+        self._over_words(work, rows.shape[0])
         return rows
 
     def local(
@@ -165,7 +220,7 @@ class LdaArrays:
         return out.reshape(x.shape)
 
     def _over_words(self, work: Any, n_words: int) -> None:
-        threads.run(work, threads.split(n_words, PART), self.n_threads)
+        threads.run(work, word_parts(n_words, self.n_threads), self.n_threads)
 
     def _over_documents(self, work: Any, batch: WordBatch) -> None:
         threads.run(work, document_parts(batch.indptr, self.n_threads), self.n_threads)
@@ -176,7 +231,7 @@ def document_parts(indptr: Array, n_threads: int) -> list[threads.Part]:
     n_documents = indptr.size - 1
     if n_threads == 1:
         return [(0, n_documents)]
-    n_parts = min(4 * n_threads, n_documents)
+    n_parts = min(3 * n_threads, n_documents)
     goals = np.linspace(0, indptr[-1], n_parts + 1)[1:-1]
     edges = [0, *np.searchsorted(indptr, goals).tolist(), n_documents]
     return [(a, b) for a, b in pairwise(edges) if b > a]
