@@ -168,8 +168,7 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         self, prior: BernoulliPrior, batch: BernoulliBatch, counts: Float64, sums: Array
     ) -> BernoulliNatural:
         """(sum_n phi_nk, sum_n phi_nk x_n, sum_n phi_nk (1 - x_n))."""
-        if sums.ndim == 1:
-            sums = np.tile(sums, (self.n_components, 1))
+        sums = np.ascontiguousarray(sums)
         zeros = counts.astype(sums.dtype)[:, None] - sums
         # Rounding must not make a count negative.
         return BernoulliNatural(counts, sums, np.maximum(zeros, 0, out=zeros))

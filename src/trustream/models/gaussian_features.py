@@ -10,7 +10,7 @@ With (1, y, y y') as features the quadratic form of a component is one product,
 at half the cost of one product a component. It cancels: with A = E[Sigma^-1], the absolute error
 is about D 1e-16 y' A y, that is 1e-16 times the squared distance from the prior's mean, in
 standard deviations of the component along the direction in which it is narrowest. Clusters 1e4
-standard deviations apart, or features correlated to 1 - 1e-8, come out right to 1e-6; at 1e8
+standard deviations apart, or features correlated to 1 - 1e-8, come out right to 1e-5; at 1e8
 standard deviations nothing is left. Psi = C - s m m' has the same limit, so a form that does not
 cancel would gain nothing.
 """
@@ -85,12 +85,9 @@ class GaussianFeatures:
         x = np.empty((out.shape[0], d))
         x[: stop - start] = self.x[start:stop]
         x[stop - start :] = self.prior.mean
+        _check(x)
         y = self.prior.to_y(x)
-        if not np.abs(y).max() < _LARGEST:
-            raise FloatingPointError(
-                "data are too far from the prior's mean: their squares would overflow; "
-                "look for extreme values in the batch, or rescale the data"
-            )
+        _check(y)
         if self.kind == "full":
             self._quadratic(y, out)
         else:
@@ -107,6 +104,14 @@ class GaussianFeatures:
                 y = self.block(start, stop)
                 total += symmetric.pack(np.matmul(y.T, y))
         return total
+
+
+def _check(values: Float64) -> None:
+    if not np.abs(values).max() < _LARGEST:
+        raise FloatingPointError(
+            "data are too far from the prior's mean: their squares would overflow; "
+            "look for extreme values in the batch, or rescale the data"
+        )
 
 
 class GaussianBatch:

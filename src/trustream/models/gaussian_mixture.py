@@ -66,7 +66,7 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
     """
 
     covariance_type: str = "full"
-    start_count: float = 10.0
+    start_count: float = 100.0
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -149,7 +149,7 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
             scatter = self.features(prior, batch).scatter
             return GaussianNatural(counts, counts, sums, scatter, counts.sum(keepdims=True))
         d = self.n_features
-        return GaussianNatural(counts, counts, sums[..., :d], sums[..., d:], counts)
+        return GaussianNatural(counts, counts, sums[:, :d], sums[:, d:], counts)
 
     def component_divergence(self, natural: GaussianNatural, other: GaussianNatural) -> float:
         """KL between the (mu_k, Sigma_k) of both, in nats."""
@@ -221,9 +221,9 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
             raise ValueError("a covariance is infinite: its distribution has no mean, nu is low")
         z = rng.choice(weights.size, size=n, p=weights)
         noise = rng.standard_normal((n, means.shape[1]))
-        if self.covariance_type == "diag":
+        if self.kind is DIAG:
             return means[z] + noise * np.sqrt(covariances)[z], z
-        if self.covariance_type == "tied":
+        if self.kind is TIED:
             return means[z] + noise @ np.linalg.cholesky(covariances).T, z
         for k, factor in enumerate(np.linalg.cholesky(covariances)):
             noise[z == k] = noise[z == k] @ factor.T
@@ -234,7 +234,9 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
     ) -> tuple[GaussianExpected, Float64, NDArray[np.int64]]:
         """Parameters drawn from the prior, then n data points and their components."""
         self._check(prior)
-        means, covariances = self.kind.sample(self.posterior(prior, self.zero_statistics()), rng)
+        natural = self.posterior(prior, self.zero_statistics())
+        with threads.one_blas_thread():
+            means, covariances = self.kind.sample(natural, rng)
         drawn = GaussianExpected(
             rng.dirichlet(prior.alpha), prior.to_x(means), prior.covariance_to_x(covariances)
         )

@@ -130,4 +130,7 @@ class GaussianPrior:
         """
         if self.Psi.ndim == 1:
             return np.asarray(covariance * np.square(self.factor))
-        return np.asarray(self.factor @ covariance @ self.factor.T)
+        # A covariance that has no expectation is infinite, and stays so.
+        finite = np.isfinite(covariance)
+        product = self.factor @ np.where(finite, covariance, 0.0) @ self.factor.T
+        return np.where(finite, product, np.inf)

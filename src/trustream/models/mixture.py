@@ -93,7 +93,7 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
 
     @abstractmethod
     def statistics(self, prior: PriorT, batch: BatchT, counts: Float64, sums: Array) -> NaturalT:
-        """s from sum_n phi_nk (K,) and sum_n phi_nk f(x_n), broadcastable to (K, F)."""
+        """s from sum_n phi_nk (K,) and sum_n phi_nk f(x_n) (K, F)."""
 
     @abstractmethod
     def component_divergence(self, natural: NaturalT, other: NaturalT) -> float:
@@ -146,7 +146,8 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         features = self.features(prior, batch)
         n, k = features.size, self.n_components
         if phi is None:
-            sums = feature_blocks.totals(features, self.n_threads) / k
+            totals = feature_blocks.totals(features, self.n_threads)
+            sums = np.broadcast_to(totals / k, (k, totals.size))
             uniform = np.full((n, k), 1 / k, dtype=self.dtype)
             return uniform, self.statistics(prior, batch, np.full(k, n / k), sums)
         phi = np.asarray(phi, dtype=np.float64)
