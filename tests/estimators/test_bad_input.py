@@ -63,7 +63,7 @@ def test_a_bad_fit_leaves_the_old_model(fitted, case):
 def test_a_bad_first_fit_leaves_nothing_behind():
     lda = LatentDirichletAllocation(2)
     before = dict(vars(lda))
-    with pytest.raises(ValueError, match="[Nn]egative"):
+    with pytest.raises(ValueError, match=r"[Nn]egative"):
         lda.fit(changed(-1.0))
     assert vars(lda) == before
 

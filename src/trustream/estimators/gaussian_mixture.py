@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from trustream.estimators import parameters
@@ -42,6 +44,8 @@ class GaussianMixture(MixtureEstimator):
         covariance of the first data.
     weight_concentration_prior : float or array of shape (n_components,), default=None
         Dirichlet prior of the weights; None is 1, uniform.
+    init_params : {"k-means++", "random"}, default="k-means++"
+        Where the components start: at data points far from each other, or drawn from the prior.
     learning_method : {"trust-region", "natural-gradient", "online", "batch"}, \
 default="trust-region"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
@@ -114,6 +118,7 @@ default="trust-region"
         "degrees_of_freedom_prior": [Interval(Real, 0, None, closed="neither"), None],
         "covariance_prior": ["array-like", None],
         "weight_concentration_prior": ["array-like", Real, None],
+        "init_params": [StrOptions({"k-means++", "random"})],
     }
 
     def __init__(
@@ -126,6 +131,7 @@ default="trust-region"
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: Any = None,
         weight_concentration_prior: Any = None,
+        init_params: str = "k-means++",
         learning_method: str = "trust-region",
         learning_decay: float = 0.5,
         learning_offset: float = 10.0,
@@ -150,6 +156,7 @@ default="trust-region"
         self.degrees_of_freedom_prior = degrees_of_freedom_prior
         self.covariance_prior = covariance_prior
         self.weight_concentration_prior = weight_concentration_prior
+        self.init_params = init_params
         self.learning_method = learning_method
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
@@ -197,6 +204,20 @@ default="trust-region"
             dtype=parameters.dtype_name(self.dtype),
             n_threads=parameters.n_threads(self.n_jobs),
         )
+
+    def _initial(self, model: Any, prior: Any, X: Any, rng: np.random.Generator) -> Any:
+        n_samples, n_features = X.shape
+        # Of the weight that the data will give a component, a tenth: enough for components to
+        # stay apart in the first steps.
+        count = (self.total_samples or n_samples) / (10 * self.n_components)
+        model = replace(model, start_count=max(1.0, count))
+        if self.init_params == "random" or n_samples < self.n_components:
+            return model.initial(prior, rng)
+        rows = rng.choice(n_samples, min(n_samples, 100 * self.n_components), replace=False)
+        seed = int(rng.integers(2**31))
+        m, _ = kmeans_plusplus(prior.to_y(X[rows]), self.n_components, random_state=seed)
+        # Together the components fill about the volume of the data.
+        return model.start(prior, m, self.n_components ** (-2 / n_features))
 
     def _build_prior(self, X: Any) -> GaussianPrior:
         n_features = X.shape[1]

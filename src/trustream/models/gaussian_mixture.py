@@ -96,11 +96,20 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
         Those of component k have mean m_k ~ N(mean, E[Sigma]) and covariance E[Sigma], the
         expectations being the prior's (`GaussianPrior.start_scale`).
         """
+        m = rng.standard_normal((self.n_components, self.n_features))
+        return self.start(prior, np.sqrt(prior.start_scale) * m, prior.start_scale)
+
+    def start(self, prior: GaussianPrior, m: Float64, scale: float) -> GaussianNatural:
+        """The posterior after `start_count` imagined points for each component.
+
+        Args:
+            m: (K, D), their means, in the prior's coordinates (`GaussianPrior.to_y`).
+            scale: their covariance is this times the identity there, that is, times Psi.
+        """
         self._check(prior)
         k, d = self.n_components, self.n_features
-        m = np.sqrt(prior.start_scale) * rng.standard_normal((k, d))
         n = np.full(k, float(self.start_count))
-        squares = prior.start_scale * np.eye(d) + m[:, :, None] * m[:, None, :]
+        squares = scale * np.eye(d) + m[:, :, None] * m[:, None, :]
         C = self.kind.pack(n[:, None, None] * squares)
         _, n_nu = self.kind.shapes(k, d)
         nu = np.full(n_nu, n.sum() / n_nu[0])
