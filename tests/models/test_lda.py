@@ -166,3 +166,40 @@ def test_samples_follow_the_model() -> None:
         z = (counts.toarray() - mean) / np.sqrt(mean * (1 - mean / 50))
         # 3200 numbers of mean 0 and variance 1, nearly.
         assert abs(z.mean()) < 0.1 and 0.9 < z.std() < 1.1
+
+
+@pytest.mark.parametrize("kind", ["scalar", "per word", "words of a batch"])
+def test_evidence_is_the_part_of_the_bound_that_depends_on_the_prior(kind: str) -> None:
+    """A change of alpha or eta changes the bound by `n_draws` times the change of the evidence."""
+    rng = np.random.default_rng(10)
+    counts = random_counts(rng, 12, V, 4)
+    model = LdaModel(K, V, "float64", eta_per_word=kind != "scalar")
+    prior = LdaPrior.of(0.3, 0.2, K, V)
+    lambda_ = model.initial(prior, rng)
+    batch = model.batch(counts, slice(0, 3 if kind == "words of a batch" else 12))
+    natural = model.restrict(lambda_, prior, batch)
+    gamma, _ = model.local_step(natural, prior, batch, model.beliefs(prior, batch, None)[0], 5, 0.0)
+    given = batch if kind == "words of a batch" else None
+    evidence = model.prior_evidence(lambda_, prior, given, [gamma], None)
+    assert evidence["eta"].parameter.size < V or kind == "per word"
+
+    def bound(changed: LdaPrior) -> float:
+        local = model.local_bound(natural, changed, batch, gamma).sum()
+        return float(local + model.global_bound(lambda_, changed))
+
+    before = bound(prior)
+    for name, e in evidence.items():
+        new = e.parameter * rng.uniform(0.5, 2, e.parameter.size)
+        rise = empirical_bayes.evidence_value(e, new)
+        rise -= empirical_bayes.evidence_value(e, e.parameter)
+        lambda_, changed = model.replace_prior(lambda_, prior, given, {name: new})
+        np.testing.assert_allclose(bound(changed) - before, e.n_draws * rise, rtol=1e-9)
+
+
+def test_one_topic_or_word_gives_no_evidence() -> None:
+    for n_topics, n_words, names in ((1, 5, {"eta"}), (3, 1, {"alpha"}), (1, 1, set())):
+        model = LdaModel(n_topics, n_words)
+        prior = LdaPrior.of(0.3, 0.2, n_topics, n_words)
+        lambda_ = model.initial(prior, np.random.default_rng(0))
+        gamma = np.ones((2, n_topics), np.float32)
+        assert set(model.prior_evidence(lambda_, prior, None, [gamma], None)) == names

@@ -1,0 +1,118 @@
+"""The local step of LDA, the hot kernel: both twins do the same, edge cases included."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.helpers import DTYPES, Array, random_counts
+from tests.kernels.inputs import RTOL, TOPICS, local_inputs, make_batch, padded
+from trustream.kernels import compiled, reference
+from trustream.models.lda import LdaModel
+
+
+def run_local(module: Any, inputs: dict[str, Any], n_local: int, tol: float) -> tuple[Array, Array]:
+    """gamma and n_dw phi_dwk after the local step."""
+    gamma = inputs["gamma"].copy()
+    theta = np.full((gamma.shape[0], inputs["table"].shape[1]), np.nan, gamma.dtype)
+    ratio = np.full_like(inputs["counts"], np.nan)
+    names = ("indptr", "ids", "counts", "table", "factor", "alpha")
+    arrays = [inputs[name] for name in names]
+    module.lda_local(*arrays, gamma, theta, ratio, n_local, tol, 0, gamma.shape[0])
+    assert (theta[:, gamma.shape[1] :] == 0).all()
+    documents = np.repeat(np.arange(gamma.shape[0]), np.diff(inputs["indptr"]))
+    phi = ratio[:, np.newaxis] * theta[documents] * inputs["table"][inputs["ids"]]
+    return gamma, phi[:, : gamma.shape[1]]
+
+
+def check_local(
+    inputs: dict[str, Any], dtype: str, n_local: int, tol: float = 0.0, rtol: float | None = None
+) -> Array:
+    """Twins agree, and phi sums to the counts; returns gamma."""
+    rtol = rtol or RTOL[dtype]
+    expected = run_local(reference, inputs, n_local, tol)
+    found = run_local(compiled, inputs, n_local, tol)
+    for a, b in zip(found, expected, strict=True):
+        scale = np.abs(b).max(initial=1e-3)
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * 1e-3 * scale)
+    np.testing.assert_allclose(found[1].sum(axis=1), inputs["counts"], rtol=RTOL[dtype])
+    return found[0]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", TOPICS)
+@pytest.mark.parametrize("n_local", [0, 1, 20])
+def test_lda_local(k: int, n_local: int, dtype: str) -> None:
+    rng = np.random.default_rng(k)
+    inputs = local_inputs(rng, make_batch(rng, dtype), k, dtype)
+    gamma = check_local(inputs, dtype, n_local)
+    if n_local:
+        # An empty document has nothing but its prior.
+        np.testing.assert_array_equal(gamma[0], inputs["alpha"])
+    else:
+        np.testing.assert_array_equal(gamma, inputs["gamma"])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("weights", ["real", "zeros"])
+def test_lda_local_with_weights(weights: str, dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    inputs = local_inputs(rng, make_batch(rng, dtype, weights=weights), 9, dtype)
+    check_local(inputs, dtype, 10)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", [9, 129])
+def test_lda_local_of_a_huge_document(k: int, dtype: str) -> None:
+    """Words that do not fit into one tile of the compiled kernel are read in several.
+
+    float32 sums over 150,000 words are right to 1e-3; a tile left out would be off by a third.
+    """
+    rng = np.random.default_rng(4)
+    n_words = int(2.3 * compiled._TILE / padded(k))
+    huge = sparse.csr_matrix(rng.gamma(1.0, 1.0, (1, n_words)))
+    small = random_counts(rng, 4, n_words, 30, "real")
+    counts = sparse.vstack([small, huge, small], format="csr")
+    batch = LdaModel(k, n_words, dtype).batch(counts, slice(None))
+    assert np.diff(batch.indptr).max() > 2 * compiled._TILE // padded(k)
+    rtol = 1e-3 if dtype == "float32" else None
+    check_local(local_inputs(rng, batch, k, dtype), dtype, 3, rtol=rtol)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("tol", [1e-1, 1e-2])
+def test_lda_local_stops(tol: float, dtype: str) -> None:
+    """Each document stops after the first iteration that moves gamma by less than `tol`."""
+    rng = np.random.default_rng(5)
+    inputs = local_inputs(rng, make_batch(rng, dtype), 9, dtype)
+    for module in (reference, compiled):
+        stopped, _ = run_local(module, inputs, 100, tol)
+        steps = np.array([run_local(module, inputs, n, 0.0)[0] for n in range(40)])
+        change = np.abs(np.diff(steps.astype(np.float64), axis=0)).mean(axis=2)
+        # The empty document is done at once, and does not show when it stops.
+        n_done = {d: int(np.argmax((steps[:, d] == stopped[d]).all(axis=1))) for d in range(1, 12)}
+        for d, n in n_done.items():
+            assert n > 0 and change[n - 1, d] < tol * 1.0001
+            assert (change[: n - 1, d] > tol * 0.9999).all()
+        assert len(set(n_done.values())) > 3
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_lda_local_works_only_on_its_range(dtype: str) -> None:
+    rng = np.random.default_rng(6)
+    inputs = local_inputs(rng, make_batch(rng, dtype), 9, dtype)
+    names = ("indptr", "ids", "counts", "table", "factor", "alpha")
+    for module in (reference, compiled):
+        gamma = inputs["gamma"].copy()
+        theta = np.full((gamma.shape[0], 16), -1, dtype)
+        ratio = np.full_like(inputs["counts"], -1)
+        module.lda_local(*[inputs[n] for n in names], gamma, theta, ratio, 5, 0.0, 3, 7)
+        begin, end = inputs["indptr"][3], inputs["indptr"][7]
+        assert (ratio[begin:end] >= 0).all()
+        assert (ratio[:begin] == -1).all() and (ratio[end:] == -1).all()
+        outside = np.r_[0:3, 7 : gamma.shape[0]]
+        assert (theta[outside] == -1).all()
+        np.testing.assert_array_equal(gamma[outside], inputs["gamma"][outside])
