@@ -3,15 +3,23 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from trustream import LatentDirichletAllocation
+from trustream import BernoulliMixture, GaussianMixture, LatentDirichletAllocation
 
+# Four components for the Bernoulli mixture: the check of sparse input wants four columns.
 ESTIMATORS = [
     LatentDirichletAllocation(n_components=2, max_iter=2),
     LatentDirichletAllocation(n_components=2, max_iter=2, learning_method="online"),
     LatentDirichletAllocation(n_components=2, max_iter=2, learning_method="batch"),
+    BernoulliMixture(n_components=4, max_iter=2),
+    BernoulliMixture(n_components=4, max_iter=2, learning_method="batch"),
+    GaussianMixture(n_components=2, max_iter=2),
+    GaussianMixture(n_components=2, max_iter=2, learning_method="batch"),
+    GaussianMixture(n_components=2, max_iter=2, covariance_type="diag"),
+    GaussianMixture(n_components=2, max_iter=2, covariance_type="tied"),
 ]
 
 
+# scikit-learn warns of what its checks provoke on purpose.
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks(ESTIMATORS)
 def test_scikit_learn_check(estimator, check):

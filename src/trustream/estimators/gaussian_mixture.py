@@ -15,7 +15,7 @@ from trustream.estimators.mixture import MixtureEstimator
 from trustream.models.gaussian_mixture import GaussianModel, GaussianNatural
 from trustream.models.gaussian_prior import GaussianPrior
 
-# Rows that a prior from data looks at, and what is added to its variances, relative to their mean,
+# Rows that a prior from data looks at, and what is added to its variances, relative to themselves,
 # so that data in a plane have an invertible covariance.
 _MOST_ROWS = 20_000
 _RIDGE = 1e-6
@@ -246,16 +246,15 @@ default="trust-region"
             raise ValueError(f"covariance_prior: {error}") from error
 
     def _check_data(self, X: Any, reset: bool) -> np.ndarray:
-        return self._validated(X, reset, dtype=[np.float64, np.float32])
+        return self._validated(X, reset, dtype=[np.float64, np.float32], order="C")
 
 
 def _covariance(rows: np.ndarray, diagonal: bool) -> np.ndarray:
     """Covariance of the rows, or its diagonal, with a ridge that makes it invertible."""
     variances = rows.var(axis=0)
-    ridge = _RIDGE * variances.mean()
-    if ridge == 0:  # a single point: nothing is known of its spread
-        ridge = 1.0
+    # Each feature in its own units. One that does not vary tells nothing of its scale: 1, then.
+    ridge = np.where(variances > 0, _RIDGE * variances, 1.0)
     if diagonal:
         return variances + ridge
     centred = rows - rows.mean(axis=0)
-    return centred.T @ centred / rows.shape[0] + ridge * np.eye(rows.shape[1])
+    return centred.T @ centred / rows.shape[0] + np.diag(ridge)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
+from sklearn.utils import ClassifierTags
 
 from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
@@ -123,4 +124,6 @@ class MixtureEstimator(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
+        # scikit-learn asks whoever has predict_proba how many columns it may have: any number.
+        tags.classifier_tags = ClassifierTags(multi_class=True)
         return tags
