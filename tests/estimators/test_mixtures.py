@@ -176,7 +176,7 @@ def test_containers(kind):
             assert np.array_equal(make(kind).fit(sparse).predict_proba(sparse), phi)
         assert np.array_equal(make(kind).fit(X.astype(bool)).predict_proba(X), phi)
     else:
-        with pytest.raises(TypeError, match="[Ss]parse"):
+        with pytest.raises(TypeError, match=r"[Ss]parse"):
             make(kind).fit(sp.csr_array(X))
 
 

@@ -10,7 +10,7 @@ from scipy import sparse
 
 from tests.helpers import DTYPES, Array, random_counts
 from tests.kernels.inputs import RTOL, TOPICS, local_inputs, make_batch, padded
-from trustream.kernels import compiled, reference
+from trustream.kernels import compiled, compiled_local, reference
 from trustream.models.lda import LdaModel
 
 
@@ -72,12 +72,12 @@ def test_lda_local_of_a_huge_document(k: int, dtype: str) -> None:
     float32 sums over 150,000 words are right to 1e-3; a tile left out would be off by a third.
     """
     rng = np.random.default_rng(4)
-    n_words = int(2.3 * compiled._TILE / padded(k))
+    n_words = int(2.3 * compiled_local._TILE / padded(k))
     huge = sparse.csr_matrix(rng.gamma(1.0, 1.0, (1, n_words)))
     small = random_counts(rng, 4, n_words, 30, "real")
     counts = sparse.vstack([small, huge, small], format="csr")
     batch = LdaModel(k, n_words, dtype).batch(counts, slice(None))
-    assert np.diff(batch.indptr).max() > 2 * compiled._TILE // padded(k)
+    assert np.diff(batch.indptr).max() > 2 * compiled_local._TILE // padded(k)
     rtol = 1e-3 if dtype == "float32" else None
     check_local(local_inputs(rng, batch, k, dtype), dtype, 3, rtol=rtol)
 

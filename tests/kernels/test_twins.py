@@ -15,9 +15,11 @@ from trustream.kernels import BLOCK, compiled, reference
 
 def test_same_functions_with_the_same_signatures() -> None:
     def public(module: Any) -> dict[str, list[str]]:
-        own = {n: f for n, f in vars(module).items() if not n.startswith("_") and callable(f)}
-        own = {n: getattr(f, "py_func", f) for n, f in own.items()}
-        own = {n: f for n, f in own.items() if getattr(f, "__module__", "") == module.__name__}
+        own = {n: getattr(f, "py_func", f) for n, f in vars(module).items() if callable(f)}
+        names = getattr(module, "__all__", None) or [
+            n for n, f in own.items() if not n.startswith("_") and f.__module__ == module.__name__
+        ]
+        own = {n: own[n] for n in sorted(names)}
         return {n: list(inspect.signature(f).parameters) for n, f in own.items()}
 
     assert public(compiled) == public(reference)
