@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import itertools
+import multiprocessing
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -106,3 +108,35 @@ def test_parts_are_whole_blocks() -> None:
             assert parts[0][0] == 0 and parts[-1][1] == n_words
             assert all(start % BLOCK == 0 for start, _ in parts)
             assert all(a[1] == b[0] for a, b in itertools.pairwise(parts))
+
+
+def test_every_thread_has_stopped_before_an_error_is_raised() -> None:
+    """Whoever catches it may use the arrays again."""
+    running = threading.Semaphore(0)
+    finished = []
+
+    def work(start: int, stop: int) -> None:
+        if start == 0:
+            running.acquire(timeout=10)  # another thread is at work
+            raise ValueError("part 0")
+        running.release()
+        time.sleep(0.05)
+        finished.append(start)
+
+    with pytest.raises(ValueError, match="part 0"):
+        threads.run(work, [(0, 1), (1, 2)], 2)
+    assert finished == [1]
+
+
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    threads.run(lambda start, stop: time.sleep(0.01), [(0, 1), (1, 2)], 2)
+    context = multiprocessing.get_context("fork")
+    child = context.Process(target=_use_two_threads)
+    child.start()
+    child.join(20)
+    assert child.exitcode == 0
+
+
+def _use_two_threads() -> None:
+    meeting = threading.Barrier(2, timeout=10)
+    threads.run(lambda start, stop: meeting.wait(), [(0, 1), (1, 2)], 2)

@@ -43,8 +43,9 @@ def newton_direction(evidence: DirichletEvidence) -> Float64:
     a, m = evidence.parameter, evidence.multiplicity
     total = evidence.rest + m * a.sum()
     gradient = m * (special.digamma(total) - special.digamma(a) + evidence.mean_log)
-    diagonal = m * special.polygamma(1, a)
-    rank_one = m * m * special.polygamma(1, total)
+    # psi'(x) = zeta(2, x), Hurwitz' zeta function.
+    diagonal = m * special.zeta(2.0, a)
+    rank_one = m * m * special.zeta(2.0, total)
     remaining = 1 - rank_one * (1 / diagonal).sum()
     shared = rank_one * (gradient / diagonal).sum() / remaining
     return np.asarray((gradient + shared) / diagonal)
@@ -64,7 +65,7 @@ def improved(evidence: DirichletEvidence, rho: float) -> Float64:
         lowest = np.maximum(old / 2, np.minimum(old, SMALLEST))
         highest = np.minimum(old * 2, np.maximum(old, LARGEST))
         for _ in range(_HALVINGS):
-            new = np.clip(old + rho * direction, lowest, highest)
+            new = np.minimum(np.maximum(old + rho * direction, lowest), highest)
             if evidence_value(evidence, new) >= start:
                 return new
             rho /= 2

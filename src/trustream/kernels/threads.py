@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from queue import SimpleQueue
 
 from threadpoolctl import ThreadpoolController
 
@@ -43,11 +43,6 @@ def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: in
 
     The calling thread takes parts as well. The first exception is raised after all have stopped.
     """
-    n_helpers = min(n_threads, len(parts)) - 1
-    if n_helpers < 1:
-        for start, stop in parts:
-            work(start, stop)
-        return
     # next() on a list iterator is atomic: each part is taken once.
     remaining = iter(parts)
 
@@ -55,21 +50,80 @@ def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: in
         for start, stop in remaining:
             work(start, stop)
 
-    pool = _pool(os.getpid())
-    helpers: list[Future[None]] = [pool.submit(take) for _ in range(n_helpers)]
+    errands = [_Errand(take) for _ in range(min(n_threads, len(parts)) - 1)]
+    if errands:
+        _workers(os.getpid()).send(errands)
     try:
         take()
     finally:
-        for helper in helpers:
-            # A helper that has not begun finds nothing left to do: no need to wait for it.
-            if not helper.cancel():
-                helper.result()
+        errors = [errand.finish() for errand in errands]
+    for error in errors:
+        if error is not None:
+            raise error
+
+
+class _Errand:
+    """Something for a worker to do, unless the one who asked for it has finished first.
+
+    A kernel's parts take tens of microseconds, about as long as waking a thread does, and an
+    executor's futures several times that. So this is as little as will do: one claim, taken by
+    the worker to begin or by the caller to call it off, and one lock that says when it is done.
+    """
+
+    __slots__ = ("_claim", "_done", "_error", "_take")
+
+    def __init__(self, take: Callable[[], None]) -> None:
+        self._take = take
+        self._claim = iter((True,))
+        self._done = threading.Lock()
+        self._done.acquire()
+        self._error: BaseException | None = None
+
+    def do(self) -> None:
+        """Called by a worker."""
+        if next(self._claim, False):
+            try:
+                self._take()
+            except BaseException as error:
+                self._error = error
+            finally:
+                self._done.release()
+
+    def finish(self) -> BaseException | None:
+        """Called by the caller: wait for the worker, if it has begun, and return its error."""
+        if not next(self._claim, False):
+            self._done.acquire()
+        return self._error
+
+
+class _Workers:
+    """Threads that wait for errands, as many as were ever wanted at once."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[_Errand] = SimpleQueue()
+        self._n_threads = 0
+        self._lock = threading.Lock()
+
+    def send(self, errands: Sequence[_Errand]) -> None:
+        """Hand errands over, with enough threads to do them all at once."""
+        if self._n_threads < len(errands):
+            with self._lock:
+                while self._n_threads < len(errands):
+                    self._n_threads += 1
+                    name = f"trustream-{self._n_threads}"
+                    threading.Thread(target=self._work, name=name, daemon=True).start()
+        for errand in errands:
+            self._queue.put(errand)
+
+    def _work(self) -> None:
+        while True:
+            self._queue.get().do()
 
 
 @cache
-def _pool(pid: int) -> ThreadPoolExecutor:
-    """One pool a process; keyed by process id because threads do not survive a fork."""
-    return ThreadPoolExecutor(max_workers=64, thread_name_prefix="trustream")
+def _workers(pid: int) -> _Workers:
+    """Those of this process; keyed by its id because threads do not survive a fork."""
+    return _Workers()
 
 
 _blas = threading.local()
