@@ -50,34 +50,3 @@ def newsgroups(data: Path, max_words: int = 10_000) -> sp.csr_matrix:
 def load(data: Path, name: str) -> sp.csr_matrix:
     """One of the corpora by name."""
     return newsgroups(data) if name == "newsgroups20" else wiki(data, name)
-
-
-def split_tokens(counts: sp.csr_matrix, seed: int) -> tuple[sp.csr_matrix, sp.csr_matrix]:
-    """Each token of each document goes to one of two halves at random."""
-    counts = counts.tocsr().astype(np.int64)
-    first = np.random.default_rng(seed).binomial(counts.data, 0.5)
-    # Index arrays of their own: eliminate_zeros works in place.
-    halves = []
-    for part in (first, counts.data - first):
-        half = sp.csr_matrix(
-            (part, counts.indices.copy(), counts.indptr.copy()), shape=counts.shape
-        )
-        half.eliminate_zeros()
-        halves.append(half)
-    return halves[0], halves[1]
-
-
-def completion(proportions: np.ndarray, topics: np.ndarray, held_out: sp.csr_matrix) -> float:
-    """Mean log-probability of held-out tokens, sum_k E[theta_dk] E[beta_kw], in nats a token.
-
-    proportions: (documents, topics) from the other half of the same documents; topics: (topics,
-    words), rows sum to one.
-    """
-    entries = held_out.tocoo()
-    total = 0.0
-    for start in range(0, entries.nnz, 100_000):
-        part = slice(start, start + 100_000)
-        theta = proportions[entries.row[part]]
-        beta = topics.T[entries.col[part]]
-        total += float(entries.data[part] @ np.log(np.einsum("ik,ik->i", theta, beta)))
-    return total / float(held_out.sum())

@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import corpora
-from trustream import LatentDirichletAllocation
+from trustream import LatentDirichletAllocation, demo
 
 GRID: dict[str, list[Any]] = {
     "batch_size": [10, 50, 100, 500, 1000],
@@ -42,12 +42,12 @@ def run(data: Path, out: Path, quick: bool, n_settings: int = 20) -> None:
         counts = corpora.load(data, name)
         counts = counts[np.diff(counts.indptr) >= LEAST_WORDS]
         train = counts[HELD_OUT : HELD_OUT + (n_documents // 5 if quick else n_documents)]
-        observed, rest = corpora.split_tokens(counts[:HELD_OUT], seed=0)
         rng = np.random.default_rng(0)
+        observed, hidden = demo.split_tokens(counts[:HELD_OUT], rng)
         for index in range(-1, 3 if quick else n_settings):
             setting = {key: rng.choice(values).item() for key, values in GRID.items()}
             setting = {} if index < 0 else setting
-            results.append(_fit(name, train, observed, rest, setting))
+            results.append(_fit(name, train, observed, hidden, setting))
             console.print(_line(results[-1]), highlight=False)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(json.dumps({"grid": GRID, "results": results}, indent=1))
@@ -55,14 +55,12 @@ def run(data: Path, out: Path, quick: bool, n_settings: int = 20) -> None:
 
 
 def _fit(
-    name: str, train: Any, observed: Any, rest: Any, setting: dict[str, Any]
+    name: str, train: Any, observed: Any, hidden: Any, setting: dict[str, Any]
 ) -> dict[str, Any]:
     start = time.perf_counter()
     lda = LatentDirichletAllocation(N_TOPICS, random_state=0, **setting).fit(train)
     seconds = time.perf_counter() - start
-    topics = lda.components_.astype(np.float64)
-    topics /= topics.sum(axis=1, keepdims=True)
-    score = corpora.completion(lda.transform(observed).astype(np.float64), topics, rest)
+    score = demo.completion_log_likelihood(lda.transform(observed), lda.components_, hidden)
     return {"corpus": name, "setting": setting, "score": score, "seconds": seconds}
 
 

@@ -104,21 +104,19 @@ def run(
     def score(model: Any) -> float:
         return completion_log_likelihood(model.transform(observed), model.components_, hidden)
 
-    settings = {"n_components": n_components, "random_state": seed}
-    first = trustream.LatentDirichletAllocation(**settings, callback=lambda state, info: True)
-    first.fit(counts)
+    def fit(**options: Any) -> trustream.LatentDirichletAllocation:
+        model = trustream.LatentDirichletAllocation(n_components, random_state=seed, **options)
+        return model.fit(counts)
 
-    model = trustream.LatentDirichletAllocation(**settings)
-    with _progress(err, "Fitting topics", _n_steps(model, len(training))) as advance:
-        model.set_params(callback=lambda state, info: advance(info.n_steps))
-        start = time.perf_counter()
-        model.fit(counts)
-        seconds = time.perf_counter() - start
+    first = fit(callback=lambda state, info: True)
+    start = time.perf_counter()
+    model = fit(verbose=1)
+    seconds = time.perf_counter() - start
 
     frequency = counts.sum(axis=0)
     alone = np.ones((len(held_out), 1))
     result = DemoResult(
-        topics=top_words(model.components_, vocabulary, n_words),
+        topics=largest_first(model, n_words, vocabulary),
         n_documents=len(training),
         n_held_out=len(held_out),
         n_words=len(vocabulary),
@@ -205,26 +203,12 @@ def completion_log_likelihood(
     return total / float(hidden.sum())
 
 
-def top_words(components: np.ndarray, vocabulary: Sequence[str], n: int) -> list[list[str]]:
-    """Return the ``n`` most probable words of each topic, the topic with most words first.
-
-    Examples
-    --------
-    >>> top_words(np.array([[1.0, 2.0, 0.0], [5.0, 0.0, 6.0]]), ["a", "b", "c"], 2)
-    [['c', 'a'], ['b', 'a']]
-    """
-    largest_first = np.argsort(-components.sum(axis=1), kind="stable")
-    best = np.argsort(-components[largest_first], axis=1, kind="stable")[:, :n]
-    return [[vocabulary[word] for word in row] for row in best]
-
-
-def _n_steps(model: Any, n_documents: int) -> int | None:
-    """Return how many steps ``model.fit`` takes at most, if its settings are plain numbers."""
-    settings = model.get_params()
-    batch_size, max_iter = settings["batch_size"], settings["max_iter"]
-    if isinstance(batch_size, int) and isinstance(max_iter, int):
-        return max_iter * math.ceil(n_documents / batch_size)
-    return None
+def largest_first(
+    model: trustream.LatentDirichletAllocation, n: int, vocabulary: Sequence[str]
+) -> list[list[str]]:
+    """Return the ``n`` most probable words of each topic, the topic with most words first."""
+    topics = model.top_words(n, vocabulary)
+    return [topics[k] for k in np.argsort(-model.components_.sum(axis=1), kind="stable")]
 
 
 @contextmanager

@@ -227,16 +227,18 @@ default="trust-region"
             scale = _covariance(rows, diagonal=self.covariance_type == "diag")
         mean = rows.mean(axis=0) if mean is None else np.asarray(mean, np.float64)
         scale = np.asarray(scale, np.float64)
-        shapes = {"mean_prior": (mean, (n_features,)), "covariance_prior": (scale, (n_features,))}
-        if self.covariance_type != "diag":
-            shapes["covariance_prior"] = (scale, (n_features, n_features))
-        for name, (value, shape) in shapes.items():
+        square = self.covariance_type != "diag"
+        shapes: list[tuple[str, np.ndarray, tuple[int, ...]]] = [
+            ("mean_prior", mean, (n_features,)),
+            ("covariance_prior", scale, (n_features, n_features) if square else (n_features,)),
+        ]
+        for name, value, shape in shapes:
             if value.shape != shape:
                 raise ValueError(f"{name} has shape {value.shape}, expected {shape}")
             if not np.isfinite(value).all():
                 raise ValueError(f"{name} must be finite")
         s, nu = self.mean_precision_prior, self.degrees_of_freedom_prior
-        lowest = 0 if self.covariance_type == "diag" else n_features - 1
+        lowest = n_features - 1 if square else 0
         nu = n_features + 2 if nu is None else nu
         if nu <= lowest:
             raise ValueError(f"degrees_of_freedom_prior must be above {lowest}, got {nu}")
