@@ -133,6 +133,21 @@ def test_nothing_to_learn_from(n_topics: int, n_words: int, per_word: bool) -> N
         np.testing.assert_array_equal(after.prior.dense(), 0.2)
 
 
+@pytest.mark.parametrize("per_word", [False, True])
+def test_empty_documents_teach_nothing_about_alpha(per_word: bool) -> None:
+    """Their gamma is alpha itself. eta may move with lambda, but not for want of words."""
+    model = LdaModel(3, 10, "float64", eta_per_word=per_word)
+    prior = LdaPrior.of([0.1, 0.5, 2.0], 0.2, 3, 10)
+    state = State(model.initial(prior, np.random.default_rng(1)), prior)
+    batch = model.batch(sparse.csr_matrix((4, 10)), slice(None))
+    gamma = np.tile(prior.alpha, (4, 1))
+    after = eb.update(model, state, batch, [gamma], rho=1.0, rng=None)
+    np.testing.assert_allclose(after.prior.alpha, prior.alpha, rtol=1e-9)
+    assert np.isfinite(after.prior.dense()).all()
+    if per_word:
+        np.testing.assert_array_equal(after.prior.dense(), 0.2)
+
+
 # --- theta and beta as good as observed
 
 K, V = 12, 80
