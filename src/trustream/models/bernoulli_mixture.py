@@ -142,7 +142,8 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
             kernel(natural.a, natural.b, weights, constants, start, stop)
 
         parts = threads.split(self.n_components, max(1, _PART_NUMBERS // self.n_features))
-        threads.run(work, parts, self.n_threads)
+        # An entry takes the time of some forty multiplications.
+        threads.run(work, parts, feature_blocks.worthwhile(40 * weights.size, self.n_threads))
         return Scores(weights, constants)
 
     def blend(

@@ -32,10 +32,10 @@ Float64 = NDArray[np.float64]
 _MOST_ROWS = 100
 _LEAST_ROWS = 10
 _BLOCK_NUMBERS = 2**22
-_PARTIAL_NUMBERS = 2**23
+_PARTIAL_NUMBERS = 2**22
 _MOST_PARTIALS = 8
-# Products with fewer multiplications are not worth waking a second thread for.
-_LEAST_WORK = 2**20
+# Products with fewer multiplications (about a millisecond) are not worth waking more threads for.
+_LEAST_WORK = 2**24
 
 
 class Features(Protocol):
@@ -74,6 +74,15 @@ def block_rows(n_columns: int) -> int:
     (100, 10)
     """
     return min(_MOST_ROWS, max(_LEAST_ROWS, _BLOCK_NUMBERS // n_columns))
+
+
+def worthwhile(n_multiplications: int, n_threads: int) -> int:
+    """`n_threads`, or 1 if there is little to do.
+
+    >>> worthwhile(1000, 4), worthwhile(10**9, 4)
+    (1, 4)
+    """
+    return n_threads if n_multiplications >= _LEAST_WORK else 1
 
 
 def parts(features: Features) -> list[threads.Part]:
@@ -164,8 +173,7 @@ def _moments(
         phi = belief(block, counts[start // n_rows], start, stop)
         partials[start] = np.matmul(phi.T, block[: stop - start])
 
-    if features.size * n_columns * n_components < _LEAST_WORK:
-        n_threads = 1
+    n_threads = worthwhile(features.size * n_columns * n_components, n_threads)
     sums: Array | None = None
     with threads.one_blas_thread():
         for first in range(0, len(blocks), n_partials):
@@ -187,6 +195,7 @@ def log_scores(features: Features, scores: Scores, n_threads: int) -> Float64:
         block = np.matmul(features.block(start, stop), scores.weights.T)
         np.add(block[: stop - start], scores.constants, out=values[start:stop])
 
+    n_threads = worthwhile(scores.weights.size * features.size, n_threads)
     with threads.one_blas_thread():
         threads.run(work, parts(features), n_threads)
     return values
