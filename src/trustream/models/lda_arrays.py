@@ -227,11 +227,15 @@ class LdaArrays:
 
 
 def document_parts(indptr: Array, n_threads: int) -> list[threads.Part]:
-    """Ranges of documents with about the same number of words, a few for each thread."""
+    """Ranges of documents with about the same number of words, the longest first.
+
+    A few for each thread, and the short ones last, so that all threads end at about the same time.
+    """
     n_documents = indptr.size - 1
     if n_threads == 1:
         return [(0, n_documents)]
-    n_parts = min(3 * n_threads, n_documents)
+    n_parts = min(5 * n_threads, n_documents)
     goals = np.linspace(0, indptr[-1], n_parts + 1)[1:-1]
     edges = [0, *np.searchsorted(indptr, goals).tolist(), n_documents]
-    return [(a, b) for a, b in pairwise(edges) if b > a]
+    parts = [(a, b) for a, b in pairwise(edges) if b > a]
+    return sorted(parts, key=lambda part: int(indptr[part[0]] - indptr[part[1]]))
