@@ -21,7 +21,7 @@ from trustream.inference.state import Info, State
 from trustream.models.protocol import Batch, Model
 
 # Data points at a time where all of them are visited: bounds the memory of a pass.
-BLOCK_SIZE = 512
+BLOCK_SIZE = 256
 
 
 @dataclass(frozen=True)
@@ -92,8 +92,8 @@ class Settings:
 def blocks(n_documents: int) -> list[slice]:
     """The data in order, BLOCK_SIZE at a time.
 
-    >>> blocks(600)
-    [slice(0, 512, None), slice(512, 600, None)]
+    >>> blocks(300)
+    [slice(0, 256, None), slice(256, 300, None)]
     """
     return [
         slice(first, min(first + BLOCK_SIZE, n_documents))
