@@ -26,7 +26,8 @@ def step(
 
     Args:
         blocks: the data points in parts, so that memory stays bounded.
-        locals_: beliefs of each block from the pass before (`info.local`); None starts uniform.
+        locals_: beliefs of each block from the pass before (`info.local`), given up: each is
+            replaced by the new one, so that there is only one of each. None starts uniform.
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
@@ -34,15 +35,16 @@ def step(
     prior = state.prior
     total = model.zero_statistics()
     bound = model.global_bound(state.lambda_, prior)
-    n_documents, beliefs = 0, []
+    n_documents = 0
+    beliefs: list[Any] = [None] * len(blocks) if locals_ is None else locals_
     for index, rows in enumerate(blocks):
         batch = model.batch(data, rows)
         natural = model.restrict(state.lambda_, prior, batch)
-        start = model.beliefs(prior, batch, None)[0] if locals_ is None else locals_[index]
-        local, statistics = model.local_step(natural, prior, batch, start, n_local, local_tol)
+        local = model.beliefs(prior, batch, None)[0] if locals_ is None else beliefs[index]
+        local, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
         bound += float(model.local_bound(natural, prior, batch, local).sum())
         total = model.add_statistics(total, batch, statistics)
-        beliefs.append(local)
+        beliefs[index] = local
         n_documents += batch.size
     lambda_ = model.posterior(prior, total)
     refuse_unless_finite(model, lambda_)
