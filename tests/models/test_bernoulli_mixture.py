@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -10,7 +12,7 @@ from tests.helpers import BACKENDS, DTYPES, matched_cosines, snapshot
 from tests.models.mixtures import NATURAL_GRADIENT, TRUST_REGION, Setup, fit, setup, some_lambda
 from trustream.inference import trust_region
 from trustream.inference.state import State
-from trustream.models import bernoulli_mixture, feature_blocks
+from trustream.models import feature_blocks
 from trustream.models.bernoulli_mixture import (
     BernoulliExpected,
     BernoulliModel,
@@ -19,28 +21,67 @@ from trustream.models.bernoulli_mixture import (
 )
 
 
-@pytest.mark.parametrize("densify", [True, False])
+def step_results(case: Setup, data: Any) -> tuple[Any, ...]:
+    """All that a step on some rows of `data` gives."""
+    model, prior, _ = case
+    batch = model.batch(data, np.arange(3, 210))
+    assert batch.size == 207
+    state, info = trust_region.step(
+        model,
+        State(some_lambda(case), prior),
+        batch,
+        rho=0.3,
+        n_documents=500.0,
+        n_inner=2,
+        n_local=1,
+    )
+    bound = model.local_bound(state.lambda_, prior, batch, None)
+    given = model.beliefs(prior, batch, info.local)[1]
+    return *state.lambda_, info.local, bound, *given
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("make", [sparse.csr_matrix, sparse.csr_array])
-def test_sparse_data_are_the_same_data(make, densify: bool, monkeypatch) -> None:
-    if not densify:
-        monkeypatch.setattr(bernoulli_mixture, "_DENSE_NUMBERS", 10)
-    case = setup("bernoulli", d=13)
-    model, prior, x = case
-    results = []
-    for data in (x, make(x)):
-        batch = model.batch(data, np.arange(3, 210))
-        assert batch.size == 207
-        state, info = trust_region.step(
-            model,
-            State(some_lambda(case), prior),
-            batch,
-            rho=0.3,
-            n_documents=500.0,
-            n_inner=2,
-            n_local=1,
-        )
-        results.append(snapshot((state.lambda_, info.local)))
-    assert results[0] == results[1]
+def test_sparse_data_are_the_same_data(make: Any, backend: str) -> None:
+    case = setup("bernoulli", d=13, backend=backend)
+    batch = case.model.batch(case.x, slice(None))
+    assert batch.sparse is not None  # the data have rows of both sorts
+    assert batch.dense is not None
+    for dense, given in zip(
+        step_results(case, case.x), step_results(case, make(case.x)), strict=True
+    ):
+        np.testing.assert_allclose(dense, given, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("density", [0.05, 0.5])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_type_of_dense_data_does_not_matter(backend: str, density: float) -> None:
+    rng = np.random.default_rng(0)
+    case = setup("bernoulli", d=83, backend=backend)
+    x = rng.random((230, 83)) < density
+    case = case._replace(x=x.astype(np.uint8))
+    expected = snapshot(step_results(case, case.x))
+    for dtype in (bool, np.int32, np.int64, np.float32, np.float64):
+        assert snapshot(step_results(case, x.astype(dtype))) == expected
+    assert snapshot(step_results(case, np.asfortranarray(x))) == expected
+    if density < 0.1:
+        assert snapshot(step_results(case, sparse.csr_array(x.astype(float)))) == expected
+
+
+def test_rows_are_told_apart_by_their_own_density() -> None:
+    rng = np.random.default_rng(0)
+    x = (rng.random((60, 40)) < np.where(np.arange(60) % 3 == 0, 0.8, 0.05)[:, None]).astype(float)
+    model = BernoulliModel(n_components=3, n_features=40, dtype="float64")
+    batch = model.batch(x, slice(None))
+    np.testing.assert_array_equal(batch.dense.which, np.arange(0, 60, 3))
+    assert batch.sparse.size == 40
+    np.testing.assert_array_equal(batch.dense.values[:20], x[::3])
+    again = sparse.csr_array(
+        (batch.sparse.values, batch.sparse.indices, batch.sparse.indptr), shape=(40, 40)
+    )
+    np.testing.assert_array_equal(again.toarray(), x[np.arange(60) % 3 > 0])
+    assert model.batch(x, slice(0, 1)).sparse is None
+    assert model.batch(x, slice(1, 3)).dense is None
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -83,7 +124,7 @@ def test_counts_of_zeros_are_never_negative() -> None:
 def test_extreme_parameters_give_finite_beliefs(backend: str) -> None:
     rng = np.random.default_rng(0)
     model = BernoulliModel(n_components=3, n_features=50, backend=backend)
-    a, b = np.exp(rng.uniform(-6, 17, (2, 3, 50))).astype(np.float32)
+    a, b = np.exp(rng.uniform(-6, 17, (2, 50, 3))).astype(np.float32)
     lambda_ = BernoulliNatural(np.array([1e-3, 1.0, 1e9]), a, b)
     batch = model.batch(rng.integers(0, 2, (20, 50)), slice(None))
     phi, statistics = model.local_step(lambda_, BernoulliPrior(np.ones(3)), batch)
@@ -92,13 +133,13 @@ def test_extreme_parameters_give_finite_beliefs(backend: str) -> None:
 
 
 def test_blocks_do_not_change_the_sums(monkeypatch) -> None:
-    """Many blocks, few at a time: the same totals as in one go."""
+    """Many blocks of both sorts, few at a time: the same totals as in one go."""
     case = setup("bernoulli", n=700)
     model, prior, x = case
     lambda_ = some_lambda(case)
     batch = model.batch(x, slice(None))
     phi, statistics = model.local_step(lambda_, prior, batch)
-    np.testing.assert_allclose(statistics.a, phi.T @ x, rtol=1e-12)
+    np.testing.assert_allclose(statistics.a, x.T @ phi, rtol=1e-12)
     monkeypatch.setattr(feature_blocks, "_MOST_PARTIALS", 2)
     assert snapshot(model.local_step(lambda_, prior, batch)) == snapshot((phi, statistics))
 
@@ -122,9 +163,7 @@ def test_samples_have_the_expected_frequencies() -> None:
 
 def test_expected_parameters() -> None:
     model = BernoulliModel(n_components=2, n_features=1, backend="reference")
-    lambda_ = BernoulliNatural(
-        np.array([1.0, 3.0]), np.array([[1.0], [2.0]]), np.array([[3.0], [2.0]])
-    )
+    lambda_ = BernoulliNatural(np.array([1.0, 3.0]), np.array([[1.0, 2.0]]), np.array([[3.0, 2.0]]))
     expected = model.expected(lambda_, BernoulliPrior(np.ones(2)))
     np.testing.assert_allclose(expected.weights, [0.25, 0.75])
     np.testing.assert_allclose(expected.probs, [[0.25], [0.5]])

@@ -30,7 +30,7 @@ def expected_log_joint(case: Setup, lambda_: Any) -> np.ndarray:
     weights = dirichlet.expected_log(lambda_.gamma)
     if hasattr(lambda_, "a"):
         ones, zeros = beta.expected_log(lambda_.a, lambda_.b)
-        return weights + case.x @ ones.T + (1.0 - case.x) @ zeros.T
+        return weights + case.x @ ones + (1.0 - case.x) @ zeros
     kind = case.model.covariance_type
     family: Any = {"full": niw, "diag": nig, "tied": tied}[kind]
     natural = COVARIANCES[kind].family(lambda_)  # type: ignore[attr-defined]
@@ -54,8 +54,8 @@ def test_beliefs_statistics_and_bound_are_what_the_families_say(kind: str, backe
     counts = phi.sum(axis=0)
     np.testing.assert_allclose(statistics.gamma, counts)
     if kind == "bernoulli":
-        np.testing.assert_allclose(statistics.a, phi.T @ x)
-        np.testing.assert_allclose(statistics.b, phi.T @ (1.0 - x), atol=1e-9)
+        np.testing.assert_allclose(statistics.a, x.T @ phi, atol=1e-9)
+        np.testing.assert_allclose(statistics.b, (1.0 - x).T @ phi, atol=1e-9)
         return
     y = prior.to_y(x)
     squares = COVARIANCES[kind].pack(np.einsum("nk,ni,nj->kij", phi, y, y))

@@ -4,13 +4,12 @@
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from trustream.kernels import elementary
 
 _OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
-_exp, _digamma = elementary.exp, elementary.digamma
+_exp = elementary.exp
 
 
 @njit(**_OPTIONS)
@@ -31,27 +30,6 @@ def softmax(scores, constants, counts, start, stop):
         for k in range(n_components):
             row[k] /= total
             counts[k] += row[k]
-
-
-@njit(**_OPTIONS)
-def bernoulli_scores(a, b, weights, constants, start, stop):
-    """weights = psi(a) - psi(b), constants[k] += sum_i psi(b) - psi(a + b), for rows of a and b."""
-    n_features = a.shape[1]
-    psi, terms = np.empty(n_features, a.dtype), np.empty(n_features, a.dtype)
-    # Short loops over one type each: what lets them vectorise.
-    for k in range(start, stop):
-        x, y = a[k], b[k]
-        for i in range(n_features):
-            psi[i] = _digamma(y[i])
-        for i in range(n_features):
-            weights[k, i] = _digamma(x[i]) - psi[i]
-        for i in range(n_features):
-            both = x[i] + y[i]
-            terms[i] = psi[i] - _digamma(both)
-        total = 0.0
-        for i in range(n_features):
-            total += terms[i]
-        constants[k] += total
 
 
 @njit(**_OPTIONS)

@@ -13,27 +13,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import sparse
 
-from trustream import kernels
 from trustream.families import beta, dirichlet
 from trustream.kernels import threads
-from trustream.models import feature_blocks
+from trustream.models import bernoulli_batch, feature_blocks
+from trustream.models.bernoulli_batch import BernoulliBatch
 from trustream.models.feature_blocks import Scores
 from trustream.models.mixture import MixtureModel, positive
 from trustream.models.protocol import Rows
 
+__all__ = [
+    "BernoulliBatch",
+    "BernoulliExpected",
+    "BernoulliModel",
+    "BernoulliNatural",
+    "BernoulliPrior",
+]
+
 Array = NDArray[Any]
 Float64 = NDArray[np.float64]
 
-# Sparse batches up to this many numbers are kept dense, larger ones are made dense in blocks.
-_DENSE_NUMBERS = 2**23
-# Components are worked on in parts of about this many numbers, which stay in the cache.
+# Features are worked on in parts of about this many numbers, which stay in the cache.
 _PART_NUMBERS = 2**14
+# psi of an entry and its kin take the time of so many multiplications of a matrix product.
+_ENTRY_WORK = 100
 
 
 class BernoulliNatural(NamedTuple):
-    """lambda_, a Natural or Statistics: gamma (K,) in float64, a and b (K, D) in the dtype."""
+    """lambda_, a Natural or Statistics: gamma (K,) in float64, a and b (D, K) in the dtype."""
 
     gamma: Float64
     a: Array
@@ -47,7 +54,7 @@ class BernoulliExpected(NamedTuple):
     probs: Float64
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, init=False)
 class BernoulliPrior:
     """alpha (K,) of the weights; a and b of the probabilities, scalars or (D,)."""
 
@@ -59,32 +66,18 @@ class BernoulliPrior:
         object.__setattr__(self, "alpha", positive("alpha", alpha))
         object.__setattr__(self, "a", positive("a", a))
         object.__setattr__(self, "b", positive("b", b))
+        object.__setattr__(self, "_filled", {})
 
-
-@dataclass(frozen=True, eq=False)
-class BernoulliBatch:
-    """Rows of data, dense (padded to whole blocks) or CSR; the features f(x_n) are x_n itself.
-
-    b's statistics need no features of their own: sum_n phi_nk (1 - x_ni) is the component's count
-    less the sum of x.
-    """
-
-    data: Any
-    size: int
-    dtype: str
-
-    @property
-    def n_columns(self) -> int:
-        """D."""
-        return int(self.data.shape[1])
-
-    def block(self, start: int, stop: int) -> Array:
-        """x_start, ..., x_stop-1, then zeros."""
-        n_rows = feature_blocks.block_rows(self.n_columns)
-        rows = self.data[start : start + n_rows]
-        if sparse.issparse(rows):
-            rows = feature_blocks.padded(rows.toarray(), n_rows, self.dtype)
-        return np.asarray(rows)
+    def filled(self, shape: tuple[int, ...], dtype: str) -> tuple[Array, Array]:
+        """a and b, each as one number or, if given for each feature, for all of lambda (D, K)."""
+        known: dict[Any, tuple[Array, Array]] = self._filled  # type: ignore[attr-defined]
+        if (shape, dtype) not in known:
+            a, b = (
+                part.reshape(-1) if part.size == 1 else np.repeat(part, shape[1])
+                for part in (self.a, self.b)
+            )
+            known[shape, dtype] = a.astype(dtype), b.astype(dtype)
+        return known[shape, dtype]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,54 +90,41 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
     >>> batch = model.batch(np.eye(3), slice(None))
     >>> phi, statistics = model.local_step(lambda_, prior, batch)
     >>> phi.shape, statistics.a.shape
-    ((3, 2), (2, 3))
+    ((3, 2), (3, 2))
     """
 
     def batch(self, data: Any, rows: Rows | slice) -> BernoulliBatch:
         """The given rows of validated data (N, D), dense or CSR."""
-        chosen = data[rows]
-        n_rows = feature_blocks.block_rows(self.n_features)
-        if sparse.issparse(chosen):
-            if chosen.shape[0] * chosen.shape[1] > _DENSE_NUMBERS:
-                return BernoulliBatch(chosen.tocsr(), chosen.shape[0], self.dtype)
-            chosen = chosen.toarray()
-        dense = feature_blocks.padded(chosen, n_rows, self.dtype)
-        return BernoulliBatch(dense, chosen.shape[0], self.dtype)
+        return bernoulli_batch.batch_of(data, rows, self.dtype, self.backend)
 
     def initial(self, prior: BernoulliPrior, rng: np.random.Generator) -> BernoulliNatural:
         """a, b ~ Gamma(shape 100, scale 0.01) and gamma = 1, as in the paper."""
-        shape = (2, self.n_components, self.n_features)
+        shape = (2, self.n_features, self.n_components)
         a, b = rng.gamma(100.0, 0.01, size=shape).astype(self.dtype)
         return BernoulliNatural(np.ones(self.n_components), a, b)
 
     def eta(self, prior: BernoulliPrior) -> BernoulliNatural:
-        """(alpha, a, b)."""
-        return BernoulliNatural(
-            prior.alpha,
-            prior.a.astype(self.dtype),
-            prior.b.astype(self.dtype),
-        )
+        """(alpha, a, b), the latter two as columns."""
+        a, b = (part.reshape(-1, 1).astype(self.dtype) for part in (prior.a, prior.b))
+        return BernoulliNatural(prior.alpha, a, b)
 
-    def features(self, prior: BernoulliPrior, batch: BernoulliBatch) -> BernoulliBatch:
-        """x_n."""
-        return batch
-
-    def scores(self, natural: BernoulliNatural, prior: BernoulliPrior) -> Scores:
+    def scores(self, natural: BernoulliNatural) -> Scores:
         """E_q[log pi_k p(x | beta_k)] (supplement 4.1), linear in x:
 
         x' (psi(a_k) - psi(b_k)) + 1' (psi(b_k) - psi(a_k + b_k)) + E_q[log pi_k]
         """
-        kernel = feature_blocks.kernels(self.backend).bernoulli_scores
-        weights = np.empty_like(natural.a)
-        constants = dirichlet.expected_log(natural.gamma)
+        kernel = bernoulli_batch.kernels(self.backend).scores
+        d, k = natural.a.shape
+        weights = np.empty((d, bernoulli_batch.pad(k)), dtype=self.dtype)
+        n_rows = max(1, _PART_NUMBERS // k)
+        parts = threads.split(d, n_rows)
+        constants = np.empty((len(parts), k))
 
         def work(start: int, stop: int) -> None:
-            kernel(natural.a, natural.b, weights, constants, start, stop)
+            kernel(natural.a, natural.b, weights, constants[start // n_rows], start, stop)
 
-        parts = threads.split(self.n_components, max(1, _PART_NUMBERS // self.n_features))
-        # An entry takes the time of some forty multiplications.
-        threads.run(work, parts, feature_blocks.worthwhile(40 * weights.size, self.n_threads))
-        return Scores(weights, constants)
+        threads.run(work, parts, feature_blocks.worthwhile(_ENTRY_WORK * d * k, self.n_threads))
+        return Scores(weights, constants.sum(axis=0) + dirichlet.expected_log(natural.gamma))
 
     def blend(
         self,
@@ -156,23 +136,55 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         scale: float,
     ) -> BernoulliNatural:
         """(1 - rho) lambda_t + rho (eta + scale s), entry by entry, in one pass over memory."""
-        blend_rows = kernels.get(self.backend).blend_rows
+        kernel = bernoulli_batch.kernels(self.backend).blend
         gamma = (1 - rho) * anchor.gamma + rho * (prior.alpha + scale * statistics.gamma)
-        rows = []
-        for old, eta, s in zip(anchor[1:], self.eta(prior)[1:], statistics[1:], strict=True):
-            new = np.empty_like(old)
-            blend_rows(old, np.atleast_2d(eta), s, rho, scale, new, 0, self.n_components)
-            rows.append(new)
-        return BernoulliNatural(gamma, *rows)
+        new = []
+        etas = prior.filled(anchor.a.shape, self.dtype)
+        for old, eta, s in zip(anchor[1:], etas, statistics[1:], strict=True):
+            out = np.empty_like(old)
+            kernel(old.reshape(-1), eta, s.reshape(-1), rho, scale, out.reshape(-1))
+            new.append(out)
+        return BernoulliNatural(gamma, *new)
 
-    def statistics(
-        self, prior: BernoulliPrior, batch: BernoulliBatch, counts: Float64, sums: Array
+    def assign(
+        self, natural: BernoulliNatural, prior: BernoulliPrior, batch: BernoulliBatch
+    ) -> tuple[Array, BernoulliNatural]:
+        """(phi, Statistics) at the best phi."""
+        phi, (counts, sums) = bernoulli_batch.assign(
+            batch, self.scores(natural), self.backend, self.n_threads
+        )
+        return phi, self._statistics(counts, sums)
+
+    def log_joint(
+        self, natural: BernoulliNatural, prior: BernoulliPrior, batch: BernoulliBatch
+    ) -> Float64:
+        """E_q[log pi_k p(x_n | beta_k)], shape (B, K)."""
+        scores = self.scores(natural)
+        return bernoulli_batch.log_scores(batch, scores, self.backend, self.n_threads)
+
+    def given_statistics(
+        self, prior: BernoulliPrior, batch: BernoulliBatch, phi: Float64
     ) -> BernoulliNatural:
-        """(sum_n phi_nk, sum_n phi_nk x_n, sum_n phi_nk (1 - x_n))."""
-        sums = np.ascontiguousarray(sums)
-        zeros = counts.astype(sums.dtype)[:, None] - sums
-        # Rounding must not make a count negative.
-        return BernoulliNatural(counts, sums, np.maximum(zeros, 0, out=zeros))
+        """Statistics for the given phi (B, K)."""
+        sums = bernoulli_batch.moments(batch, phi, self.dtype, self.backend, self.n_threads)
+        return self._statistics(phi.sum(axis=0), sums)
+
+    def uniform_statistics(self, prior: BernoulliPrior, batch: BernoulliBatch) -> BernoulliNatural:
+        """Statistics for phi = 1/K."""
+        ones, k = np.ones((batch.size, 1)), self.n_components
+        sums = bernoulli_batch.moments(batch, ones, self.dtype, self.backend, self.n_threads)
+        return self._statistics(np.full(k, batch.size / k), np.repeat(sums[:, :1] / k, k, axis=1))
+
+    def _statistics(self, counts: Float64, sums: Array) -> BernoulliNatural:
+        """(sum_n phi_nk, sum_n phi_nk x_n, sum_n phi_nk (1 - x_n)).
+
+        Rounding never makes the last one negative.
+        """
+        ones, zeros = np.empty((2, self.n_features, self.n_components), dtype=self.dtype)
+        bernoulli_batch.kernels(self.backend).complement(
+            np.ascontiguousarray(sums), counts.astype(self.dtype), ones, zeros
+        )
+        return BernoulliNatural(counts, ones, zeros)
 
     def component_divergence(self, natural: BernoulliNatural, other: BernoulliNatural) -> float:
         """sum_ki KL(Beta(a_ki, b_ki) || Beta(a2_ki, b2_ki))."""
@@ -180,14 +192,15 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
 
     def zero_statistics(self) -> BernoulliNatural:
         """Zeros, in float64."""
-        shape = (self.n_components, self.n_features)
+        shape = (self.n_features, self.n_components)
         return BernoulliNatural(np.zeros(self.n_components), np.zeros(shape), np.zeros(shape))
 
     # --- for people
 
     def expected(self, lambda_: BernoulliNatural, prior: BernoulliPrior) -> BernoulliExpected:
         """(E[pi], E[beta])."""
-        return BernoulliExpected(dirichlet.mean(lambda_.gamma), beta.mean(lambda_.a, lambda_.b))
+        probs = np.ascontiguousarray(beta.mean(lambda_.a, lambda_.b).T)
+        return BernoulliExpected(dirichlet.mean(lambda_.gamma), probs)
 
     def predictive_log_density(
         self, lambda_: BernoulliNatural, prior: BernoulliPrior, batch: BernoulliBatch
@@ -197,10 +210,13 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         Exact, because q's factors are independent and each enters once.
         """
         a, b = lambda_.a.astype(np.float64), lambda_.b.astype(np.float64)
-        constants = (np.log(b) - np.log(a + b)).sum(axis=1)
+        weights = np.zeros((self.n_features, bernoulli_batch.pad(self.n_components)))
+        weights[:, : self.n_components] = np.log(a) - np.log(b)
+        constants = (np.log(b) - np.log(a + b)).sum(axis=0)
         constants = constants + np.log(dirichlet.mean(lambda_.gamma))
-        scores = Scores((np.log(a) - np.log(b)).astype(self.dtype), constants)
-        return feature_blocks.log_sum(feature_blocks.log_scores(batch, scores, self.n_threads))
+        scores = Scores(weights.astype(self.dtype), constants)
+        values = bernoulli_batch.log_scores(batch, scores, self.backend, self.n_threads)
+        return feature_blocks.log_sum(values)
 
     def sample(
         self, expected: BernoulliExpected, n: int, rng: np.random.Generator
@@ -214,6 +230,6 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
     ) -> tuple[BernoulliExpected, NDArray[np.uint8], NDArray[np.int64]]:
         """Parameters drawn from the prior, then n data points and their components."""
         shape = (self.n_components, self.n_features)
-        weights = rng.dirichlet(np.broadcast_to(prior.alpha, self.n_components))
+        weights = rng.dirichlet(prior.alpha)
         drawn = BernoulliExpected(weights, rng.beta(prior.a, prior.b, size=shape))
         return drawn, *self.sample(drawn, n, rng)

@@ -37,6 +37,11 @@ _MOST_PARTIALS = 8
 # Products with fewer multiplications (about a millisecond) are not worth waking more threads for.
 _LEAST_WORK = 2**24
 
+# A step makes and drops arrays of a few hundred kilobytes. The C library gives such memory back
+# to the system each time, to be handed out again page by page, until it has seen a larger array
+# dropped: this one, which is never written to.
+np.empty(2**21)
+
 
 class Features(Protocol):
     """f(x_n) of the B data points of a batch."""
@@ -163,28 +168,44 @@ def _moments(
     n_columns = features.n_columns
     n_rows = block_rows(n_columns)
     blocks = parts(features)
-    # Memory for the blocks' own sums bounds how many are worked on between two additions.
-    n_partials = max(1, min(_MOST_PARTIALS, _PARTIAL_NUMBERS // (n_components * n_columns)))
     counts = np.zeros((len(blocks), n_components))
-    partials: dict[int, Array] = {}
 
-    def work(start: int, stop: int) -> None:
+    def work(start: int, stop: int) -> Array:
         block = features.block(start, stop)
         phi = belief(block, counts[start // n_rows], start, stop)
-        partials[start] = np.matmul(phi.T, block[: stop - start])
+        return np.asarray(np.matmul(phi.T, block[: stop - start]))
 
     n_threads = worthwhile(features.size * n_columns * n_components, n_threads)
-    sums: Array | None = None
     with threads.one_blas_thread():
-        for first in range(0, len(blocks), n_partials):
-            wave = blocks[first : first + n_partials]
-            threads.run(work, wave, n_threads)
-            for start, _ in wave:
-                part = partials.pop(start)
-                sums = part if sums is None else np.add(sums, part, out=sums)
-    if sums is None:
-        raise ValueError("a batch needs at least one data point, got an empty one")
+        sums = ordered_sum(work, blocks, n_components * n_columns, n_threads)
     return Moments(counts.sum(axis=0), sums)
+
+
+def ordered_sum(
+    work: Callable[[int, int], Array], blocks: list[threads.Part], n_numbers: int, n_threads: int
+) -> Array:
+    """work(start, stop) summed over the blocks in their order, whichever thread does which.
+
+    Args:
+        n_numbers: about how many numbers a block's result has; memory for these bounds how many
+            blocks are worked on between two additions.
+    """
+    if not blocks:
+        raise ValueError("a batch needs at least one data point, got an empty one")
+    n_partials = max(1, min(_MOST_PARTIALS, _PARTIAL_NUMBERS // n_numbers))
+    partials: dict[int, Array] = {}
+
+    def keep(start: int, stop: int) -> None:
+        partials[start] = work(start, stop)
+
+    total: Array | None = None
+    for first in range(0, len(blocks), n_partials):
+        wave = blocks[first : first + n_partials]
+        threads.run(keep, wave, n_threads)
+        for start, _ in wave:
+            part = partials.pop(start)
+            total = part if total is None else np.add(total, part, out=total)
+    return np.asarray(total)
 
 
 def log_scores(features: Features, scores: Scores, n_threads: int) -> Float64:

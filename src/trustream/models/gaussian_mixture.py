@@ -135,28 +135,56 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
         constants = constants + dirichlet.expected_log(natural.gamma) - prior.log_det_factor
         return Scores(weights, constants)
 
-    def offset(
+    def assign(
         self, natural: GaussianNatural, prior: GaussianPrior, batch: GaussianBatch
-    ) -> Float64 | float:
-        """-y' E[Sigma^-1] y / 2, shape (B,), where all components share it, else 0."""
+    ) -> tuple[Array, GaussianNatural]:
+        """(phi, Statistics) at the best phi."""
+        features, scores = self.features(prior, batch), self.scores(natural, prior)
+        phi, moments = feature_blocks.assign(features, scores, self.backend, self.n_threads)
+        return phi.astype(self.dtype, copy=False), self._statistics(features, *moments)
+
+    def log_joint(
+        self, natural: GaussianNatural, prior: GaussianPrior, batch: GaussianBatch
+    ) -> Float64:
+        """E_q[log pi_k N(x_n | mu_k, Sigma_k)], shape (B, K)."""
+        features, scores = self.features(prior, batch), self.scores(natural, prior)
+        values = feature_blocks.log_scores(features, scores, self.n_threads)
+        return values + self._shared(natural, features)
+
+    def _shared(self, natural: GaussianNatural, features: GaussianFeatures) -> Float64 | float:
+        """-y' E[Sigma^-1] y / 2, shape (B, 1), where all components share it, else 0."""
         if self.kind is not TIED:
             return 0.0
         precision = TIED.expected(natural).precision
-        features = self.features(prior, batch)
-        values = np.empty(batch.size)
+        values = np.empty((features.size, 1))
         with threads.one_blas_thread():
             for start, stop in feature_blocks.parts(features):
                 y = features.block(start, stop)
-                values[start:stop] = (np.matmul(y, precision) * y).sum(axis=1)[: stop - start]
+                values[start:stop, 0] = (np.matmul(y, precision) * y).sum(axis=1)[: stop - start]
         return values / -2
 
-    def statistics(
-        self, prior: GaussianPrior, batch: GaussianBatch, counts: Float64, sums: Array
+    def given_statistics(
+        self, prior: GaussianPrior, batch: GaussianBatch, phi: Float64
+    ) -> GaussianNatural:
+        """Statistics for the given phi (B, K)."""
+        features = self.features(prior, batch)
+        moments = feature_blocks.moments(features, phi, self.n_threads)
+        return self._statistics(features, *moments)
+
+    def uniform_statistics(self, prior: GaussianPrior, batch: GaussianBatch) -> GaussianNatural:
+        """Statistics for phi = 1/K."""
+        features, k = self.features(prior, batch), self.n_components
+        sums = feature_blocks.totals(features, self.n_threads) / k
+        shared = np.broadcast_to(sums, (k, features.n_columns))
+        return self._statistics(features, np.full(k, features.size / k), shared)
+
+    def _statistics(
+        self, features: GaussianFeatures, counts: Float64, sums: Float64
     ) -> GaussianNatural:
         """(n_k, n_k, sum phi y, sum phi y y', n_k) with n_k = sum_n phi_nk."""
         if self.kind is TIED:
-            scatter = self.features(prior, batch).scatter
-            return GaussianNatural(counts, counts, sums, scatter, counts.sum(keepdims=True))
+            total = counts.sum(keepdims=True)
+            return GaussianNatural(counts, counts, sums, features.scatter, total)
         d = self.n_features
         return GaussianNatural(counts, counts, sums[:, :d], sums[:, d:], counts)
 
@@ -201,7 +229,7 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
             # the squared distance.
             scores = Scores(weights, (d / lambda_.s - quadratic) / 2)
             values = feature_blocks.log_scores(features, scores, self.n_threads)
-            values += np.reshape(self.offset(lambda_, prior, batch), (-1, 1))
+            values += self._shared(lambda_, features)
             distance = np.maximum(-2 * values / nu, 0)
             log_det_Psi = inverse_wishart.multivariate_digamma(nu / 2, d) + d * np.log(2) - log_det
             values = niw.student(distance, lambda_.s, nu, log_det_Psi, d)

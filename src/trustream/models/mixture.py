@@ -24,15 +24,14 @@ from numpy.typing import ArrayLike, NDArray
 from trustream.families import dirichlet, exponential
 from trustream.kernels import BACKENDS
 from trustream.models import feature_blocks
-from trustream.models.feature_blocks import Features, Scores
-from trustream.models.protocol import DirichletEvidence
+from trustream.models.protocol import Batch, DirichletEvidence
 
 Array = NDArray[Any]
 Float64 = NDArray[np.float64]
 
 NaturalT = TypeVar("NaturalT", bound=tuple[Any, ...])
 PriorT = TypeVar("PriorT")
-BatchT = TypeVar("BatchT")
+BatchT = TypeVar("BatchT", bound=Batch)
 
 
 def positive(name: str, value: ArrayLike) -> Float64:
@@ -81,27 +80,24 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         """The prior as a Natural, entries broadcastable to lambda_'s."""
 
     @abstractmethod
-    def features(self, prior: PriorT, batch: BatchT) -> Features:
-        """f(x_n) of the batch."""
+    def assign(self, natural: NaturalT, prior: PriorT, batch: BatchT) -> tuple[Array, NaturalT]:
+        """(phi, Statistics) at the best phi (B, K) given `natural`."""
 
     @abstractmethod
-    def scores(self, natural: NaturalT, prior: PriorT) -> Scores:
-        """E_q[log pi_k] + E_q[log p(x | beta_k)] as linear functions of the features.
-
-        Up to `offset`, which is the same for all components.
-        """
+    def log_joint(self, natural: NaturalT, prior: PriorT, batch: BatchT) -> Float64:
+        """E_q[log pi_k] + E_q[log p(x_n | beta_k)], shape (B, K)."""
 
     @abstractmethod
-    def statistics(self, prior: PriorT, batch: BatchT, counts: Float64, sums: Array) -> NaturalT:
-        """s from sum_n phi_nk (K,) and sum_n phi_nk f(x_n) (K, F)."""
+    def given_statistics(self, prior: PriorT, batch: BatchT, phi: Float64) -> NaturalT:
+        """Statistics for the given phi (B, K)."""
+
+    @abstractmethod
+    def uniform_statistics(self, prior: PriorT, batch: BatchT) -> NaturalT:
+        """Statistics for phi = 1/K."""
 
     @abstractmethod
     def component_divergence(self, natural: NaturalT, other: NaturalT) -> float:
         """sum_k KL(q(beta_k) || other(beta_k)) in nats."""
-
-    def offset(self, natural: NaturalT, prior: PriorT, batch: BatchT) -> Float64 | float:
-        """The part of E_q[log p(x_n | beta_k)] that `scores` leaves out, shape (B,) or 0."""
-        return 0.0
 
     @abstractmethod
     def initial(self, prior: PriorT, rng: np.random.Generator) -> NaturalT:
@@ -143,20 +139,15 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
 
     def beliefs(self, prior: PriorT, batch: BatchT, phi: Array | None) -> tuple[Array, NaturalT]:
         """(phi, Statistics) for the given phi (B, K), whose rows sum to one, or for 1/K."""
-        features = self.features(prior, batch)
-        n, k = features.size, self.n_components
+        shape = (batch.size, self.n_components)
         if phi is None:
-            totals = feature_blocks.totals(features, self.n_threads)
-            sums = np.broadcast_to(totals / k, (k, totals.size))
-            uniform = np.full((n, k), 1 / k, dtype=self.dtype)
-            return uniform, self.statistics(prior, batch, np.full(k, n / k), sums)
+            uniform = np.full(shape, 1 / self.n_components, dtype=self.dtype)
+            return uniform, self.uniform_statistics(prior, batch)
         phi = np.asarray(phi, dtype=np.float64)
-        if phi.shape != (n, k):
-            raise ValueError(f"phi must have shape {(n, k)}, got {phi.shape}")
+        if phi.shape != shape:
+            raise ValueError(f"phi must have shape {shape}, got {phi.shape}")
         phi = phi / phi.sum(axis=1, keepdims=True)
-
-        counts, sums = feature_blocks.moments(features, phi, self.n_threads)
-        return phi.astype(self.dtype), self.statistics(prior, batch, counts, sums)
+        return phi.astype(self.dtype), self.given_statistics(prior, batch, phi)
 
     def local_step(
         self,
@@ -168,10 +159,7 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         tol: float = 0.0,
     ) -> tuple[Array, NaturalT]:
         """(phi, Statistics) at the optimum, which does not depend on where `local` is."""
-        phi, (counts, sums) = feature_blocks.assign(
-            self.features(prior, batch), self.scores(natural, prior), self.backend, self.n_threads
-        )
-        return phi.astype(self.dtype, copy=False), self.statistics(prior, batch, counts, sums)
+        return self.assign(natural, prior, batch)
 
     def local_bound(
         self, natural: NaturalT, prior: PriorT, batch: BatchT, local: Array | None = None
@@ -180,10 +168,7 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
 
         log sum_k exp( E_q[log pi_k] + E_q[log p(x_n | beta_k)] )
         """
-        values = feature_blocks.log_scores(
-            self.features(prior, batch), self.scores(natural, prior), self.n_threads
-        )
-        return feature_blocks.log_sum(values) + self.offset(natural, prior, batch)
+        return feature_blocks.log_sum(self.log_joint(natural, prior, batch))
 
     # --- terms of the bound
 

@@ -1,0 +1,188 @@
+"""Kernels of the mixture of Bernoullis in Numba; twins in `bernoulli_reference`.
+
+Data points are rows of a CSR matrix (indptr, indices, values); parameters have a row for each
+feature, (D, K). `weights` and `sums` are (D, width): K is filled up to whole vectors, with zeros
+in `weights` and anything in `sums`. Other conventions are those of `compiled`.
+"""
+
+# Bodies are typed by Numba, per dtype.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from trustream.kernels import LANES, elementary, simd
+
+_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
+_exp = elementary.exp
+_L = LANES
+
+
+@njit(**_OPTIONS)
+def scores(a, b, weights, constants, start, stop):
+    """weights = psi(a) - psi(b), constants[k] = sum_i psi(b) - psi(a + b), features start:stop."""
+    n_components, width = a.shape[1], weights.shape[1]
+    x, y = np.ones(width, a.dtype), np.ones(width, a.dtype)
+    # Summed in float64 now and then: thousands of features would wear float32 out.
+    terms = np.zeros(width, a.dtype)
+    flat = weights.reshape(-1)
+    one = simd.splat(a.dtype.type(1))
+    minus = simd.splat(a.dtype.type(-1))
+    constants[:] = 0
+    for i in range(start, stop):
+        for k in range(n_components):
+            x[k], y[k] = a[i, k], b[i, k]
+        for k in range(0, width, _L):
+            u, v = simd.load(x, k), simd.load(y, k)
+            psi = elementary.digamma(v)
+            both = elementary.digamma(simd.multiply_add(one, u, v))
+            weight = simd.multiply_add(minus, psi, elementary.digamma(u))
+            simd.store(flat, i * width + k, weight)
+            term = simd.multiply_add(minus, both, psi)
+            simd.store(terms, k, simd.multiply_add(one, term, simd.load(terms, k)))
+        if (i - start) % 32 == 31 or i == stop - 1:
+            for k in range(n_components):
+                constants[k] += terms[k]
+                terms[k] = 0
+
+
+@njit(**_OPTIONS)
+def _add_weights(indices, values, first, last, weights, width, row):
+    """row += sum_p values[p] weights[indices[p]]: four vectors of the row at a time."""
+    k = 0
+    while k + 4 * _L <= width:
+        s0, s1 = simd.load(row, k), simd.load(row, k + _L)
+        s2, s3 = simd.load(row, k + 2 * _L), simd.load(row, k + 3 * _L)
+        for p in range(first, last):
+            value, at = simd.splat(values[p]), np.intp(indices[p]) * width + k
+            s0 = simd.multiply_add(value, simd.load(weights, at), s0)
+            s1 = simd.multiply_add(value, simd.load(weights, at + _L), s1)
+            s2 = simd.multiply_add(value, simd.load(weights, at + 2 * _L), s2)
+            s3 = simd.multiply_add(value, simd.load(weights, at + 3 * _L), s3)
+        simd.store(row, k, s0)
+        simd.store(row, k + _L, s1)
+        simd.store(row, k + 2 * _L, s2)
+        simd.store(row, k + 3 * _L, s3)
+        k += 4 * _L
+    while k < width:
+        s0 = simd.load(row, k)
+        for p in range(first, last):
+            at = np.intp(indices[p]) * width + k
+            s0 = simd.multiply_add(simd.splat(values[p]), simd.load(weights, at), s0)
+        simd.store(row, k, s0)
+        k += _L
+
+
+@njit(**_OPTIONS)
+def _add_row(indices, values, first, last, row, width, sums):
+    """sums[indices[p]] += values[p] row."""
+    for p in range(first, last):
+        value, at = simd.splat(values[p]), np.intp(indices[p]) * width
+        for k in range(0, width, _L):
+            old = simd.load(sums, at + k)
+            simd.store(sums, at + k, simd.multiply_add(value, simd.load(row, k), old))
+
+
+@njit(**_OPTIONS)
+def assign(indptr, indices, values, weights, constants, phi, counts, sums, start, stop):
+    """phi = softmax(x weights + constants), counts = sum_n phi_n, sums = sum_n x_n phi_n'.
+
+    For data points start:stop; counts (K,) are float64.
+    """
+    n_components, width = phi.shape[1], weights.shape[1]
+    table, flat = weights.reshape(-1), sums.reshape(-1)
+    row = np.zeros(width, weights.dtype)
+    counts[:] = 0
+    sums[:] = 0
+    for n in range(start, stop):
+        row[:] = 0
+        for k in range(n_components):
+            row[k] = constants[k]
+        _add_weights(indices, values, indptr[n], indptr[n + 1], table, width, row)
+        top = row[0]
+        for k in range(1, n_components):
+            top = max(top, row[k])
+        total = top - top
+        for k in range(n_components):
+            row[k] = _exp(row[k] - top)
+            total += row[k]
+        for k in range(n_components):
+            row[k] /= total
+            phi[n, k] = row[k]
+            counts[k] += row[k]
+        _add_row(indices, values, indptr[n], indptr[n + 1], row, width, flat)
+
+
+@njit(**_OPTIONS)
+def products(indptr, indices, values, weights, out, start, stop):
+    """out (B, K) = x weights, for data points start:stop."""
+    n_components, width = out.shape[1], weights.shape[1]
+    table = weights.reshape(-1)
+    row = np.zeros(width, weights.dtype)
+    for n in range(start, stop):
+        row[:] = 0
+        _add_weights(indices, values, indptr[n], indptr[n + 1], table, width, row)
+        for k in range(n_components):
+            out[n, k] = row[k]
+
+
+@njit(**_OPTIONS)
+def moments(indptr, indices, values, phi, sums, start, stop):
+    """sums = sum_n x_n phi_n', for data points start:stop."""
+    n_components, width = phi.shape[1], sums.shape[1]
+    flat = sums.reshape(-1)
+    row = np.zeros(width, sums.dtype)
+    sums[:] = 0
+    for n in range(start, stop):
+        for k in range(n_components):
+            row[k] = phi[n, k]
+        _add_row(indices, values, indptr[n], indptr[n + 1], row, width, flat)
+
+
+@njit(**_OPTIONS)
+def complement(sums, counts, ones, zeros):
+    """ones = sums without the filling, zeros = counts - ones, not below 0; both (D, K)."""
+    n_components = counts.size
+    nothing = counts[0] - counts[0]
+    for i in range(sums.shape[0]):
+        for k in range(n_components):
+            ones[i, k] = sums[i, k]
+            zeros[i, k] = max(counts[k] - sums[i, k], nothing)
+
+
+@njit(**_OPTIONS)
+def blend(anchor, prior, statistics, rho, scale, out):
+    """out = (1 - rho) anchor + rho (prior + scale * statistics) for flat arrays of one length.
+
+    `prior` may also be a single number in an array.
+    """
+    keep = anchor.dtype.type(1 - rho)
+    rate = anchor.dtype.type(rho)
+    gain = anchor.dtype.type(rho * scale)
+    if prior.size == 1:
+        same = rate * prior[0]
+        for i in range(out.size):
+            out[i] = keep * anchor[i] + (same + gain * statistics[i])
+    else:
+        for i in range(out.size):
+            out[i] = keep * anchor[i] + (rate * prior[i] + gain * statistics[i])
+
+
+@njit(**_OPTIONS)
+def compress(data, rows, indptr, indices, values):
+    """The CSR form of some rows of dense data; rows are whole 8-byte words, zeros passed over."""
+    per_word = 8 // data.itemsize
+    position = 0
+    indptr[0] = 0
+    for n in range(rows.size):
+        row = data[rows[n]]
+        words = row.view(np.uint64)
+        for w in range(words.size):
+            if words[w] != 0:
+                for i in range(per_word * w, per_word * (w + 1)):
+                    # Written in any case, kept if it is not zero: no branch to guess.
+                    indices[position] = i
+                    values[position] = row[i]
+                    position += row[i] != 0
+        indptr[n + 1] = position

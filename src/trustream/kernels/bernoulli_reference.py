@@ -1,0 +1,96 @@
+"""Kernels of the mixture of Bernoullis in NumPy: the equations as they stand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse, special
+
+Array = NDArray[Any]
+
+
+def scores(a: Array, b: Array, weights: Array, constants: Array, start: int, stop: int) -> None:
+    """weights = psi(a) - psi(b), constants[k] = sum_i psi(b) - psi(a + b), features start:stop."""
+    part = slice(start, stop)
+    x, y = a[part].astype(np.float64), b[part].astype(np.float64)
+    psi = special.digamma(y)
+    weights[part] = 0
+    weights[part, : a.shape[1]] = special.digamma(x) - psi
+    constants[:] = (psi - special.digamma(x + y)).sum(axis=0)
+
+
+def assign(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    weights: Array,
+    constants: Array,
+    phi: Array,
+    counts: Array,
+    sums: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """phi = softmax(x weights + constants), counts = sum_n phi_n, sums = sum_n x_n phi_n'."""
+    products(indptr, indices, values, weights, phi, start, stop)
+    phi[start:stop] = special.softmax(phi[start:stop] + constants, axis=1)
+    counts[:] = phi[start:stop].sum(axis=0, dtype=np.float64)
+    moments(indptr, indices, values, phi, sums, start, stop)
+
+
+def products(
+    indptr: Array,
+    indices: Array,
+    values: Array,
+    weights: Array,
+    out: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """out (B, K) = x weights, for data points start:stop."""
+    x = _rows(indptr, indices, values, weights.shape[0], start, stop)
+    out[start:stop] = x @ weights[:, : out.shape[1]]
+
+
+def moments(
+    indptr: Array, indices: Array, values: Array, phi: Array, sums: Array, start: int, stop: int
+) -> None:
+    """sums = sum_n x_n phi_n', for data points start:stop."""
+    x = _rows(indptr, indices, values, sums.shape[0], start, stop)
+    sums[:, : phi.shape[1]] = x.T @ phi[start:stop]
+
+
+def complement(sums: Array, counts: Array, ones: Array, zeros: Array) -> None:
+    """ones = sums without the filling, zeros = counts - ones, not below 0; both (D, K)."""
+    ones[:] = sums[:, : counts.size]
+    zeros[:] = np.maximum(counts - ones, 0)
+
+
+def blend(
+    anchor: Array, prior: Array, statistics: Array, rho: float, scale: float, out: Array
+) -> None:
+    """out = (1 - rho) anchor + rho (prior + scale * statistics) for flat arrays of one length.
+
+    `prior` may also be a single number in an array.
+    """
+    out[:] = (1 - rho) * anchor + rho * (prior + scale * statistics)
+
+
+def compress(data: Array, rows: Array, indptr: Array, indices: Array, values: Array) -> None:
+    """The CSR form of some rows of dense data."""
+    x = sparse.csr_array(data[rows])
+    indptr[:] = x.indptr
+    indices[: x.nnz] = x.indices
+    values[: x.nnz] = x.data
+
+
+def _rows(
+    indptr: Array, indices: Array, values: Array, n_features: int, start: int, stop: int
+) -> sparse.csr_array:
+    first, last = indptr[start], indptr[stop]
+    return sparse.csr_array(
+        (values[first:last], indices[first:last], indptr[start : stop + 1] - first),
+        shape=(stop - start, n_features),
+    )
