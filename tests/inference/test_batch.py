@@ -83,12 +83,15 @@ def test_blocks_do_not_matter(dtype: str) -> None:
 
 
 def test_the_old_state_is_not_touched() -> None:
-    """A pass makes a new lambda; the beliefs that were passed in stay as they were, too."""
+    """A pass makes a new lambda and new beliefs; the list of the old ones is given up."""
     counts = corpus(0)
     model = LdaModel(5, N_WORDS)
     prior = LdaPrior.of(0.1, 0.1, 5, N_WORDS)
     state = State(model.initial(prior, np.random.default_rng(0)), prior)
     first, info = batch.step(model, state, counts, [slice(None)], n_local=4)
-    before = snapshot([first, info.local, counts])
-    batch.step(model, first, counts, [slice(None)], info.local, n_local=4)
-    assert snapshot([first, info.local, counts]) == before
+    old = list(info.local)
+    before = snapshot([first, old, counts])
+    _, second = batch.step(model, first, counts, [slice(None)], info.local, n_local=4)
+    assert snapshot([first, old, counts]) == before
+    assert snapshot(second.local) != snapshot(old)
+    assert second.local is info.local
