@@ -2,8 +2,8 @@
 
 Rows of which at most a third is not zero are kept as CSR, and their products cost as much as
 they have entries; the other rows are kept dense and go through matrix products
-(`feature_blocks`). Which it is depends on a row alone, so its phi is the same in any batch. Rows
-that come as CSR stay so.
+(`feature_blocks`). Which it is depends on the entries of a row alone, so its phi is the same in
+any batch, and whether the data came dense or as CSR.
 
 Parameters have a row for each feature: `weights` are (D, width), K filled up to whole vectors of
 the compiled kernels (`pad`), and sums over data points are (D, K).
@@ -108,21 +108,22 @@ def batch_of(data: Any, rows: Rows | slice, dtype: str, backend: str) -> Bernoul
     """
     d = data.shape[1]
     if sparse.issparse(data):
-        chosen = data[rows].tocsr()
-        n = chosen.shape[0]
+        chosen = _canonical(data[rows])
+        rows = np.arange(chosen.shape[0])
         indptr, indices = chosen.indptr.astype(np.int64), chosen.indices.astype(np.int32)
-        given = SparseRows(indptr, indices, chosen.data.astype(dtype), slice(0, n))
-        return BernoulliBatch(n, d, given, None)
-    if isinstance(rows, slice):
-        rows = np.arange(data.shape[0])[rows]
-    found = _compressed(data, rows, dtype, backend)
+        found = SparseRows(indptr, indices, chosen.data.astype(dtype), slice(0, rows.size))
+    else:
+        chosen = data
+        rows = np.arange(data.shape[0])[rows] if isinstance(rows, slice) else rows
+        found = _compressed(data, rows, dtype, backend)
     n_entries = found.indptr[1:] - found.indptr[:-1]
     is_dense = n_entries > _LARGEST_DENSITY * d
     if not is_dense.any():
         return BernoulliBatch(rows.size, d, found, None)
-    n_rows = feature_blocks.block_rows(d)
     which, light = np.flatnonzero(is_dense), np.flatnonzero(~is_dense)
-    values = feature_blocks.padded(data[rows[which]], n_rows, dtype)
+    full = chosen[rows[which]]
+    full = full.toarray() if sparse.issparse(full) else full
+    values = feature_blocks.padded(full, feature_blocks.block_rows(d), dtype)
     if light.size == 0:
         every = DenseRows(values, rows.size, slice(0, rows.size))
         return BernoulliBatch(rows.size, d, None, every)
@@ -132,6 +133,16 @@ def batch_of(data: Any, rows: Rows | slice, dtype: str, backend: str) -> Bernoul
     indptr = np.concatenate([[0], np.cumsum(n_entries[light])])
     part = SparseRows(indptr, found.indices[:n_all][kept], found.values[:n_all][kept], light)
     return BernoulliBatch(rows.size, d, part, dense)
+
+
+def _canonical(rows: Any) -> Any:
+    """CSR with sorted indices and no stored zeros, so that equal rows look the same."""
+    rows = rows.tocsr()
+    if not rows.has_canonical_format or not rows.data.all():
+        rows = rows.copy()
+        rows.sum_duplicates()
+        rows.eliminate_zeros()
+    return rows
 
 
 def _compressed(data: Array, rows: Rows, dtype: str, backend: str) -> SparseRows:
