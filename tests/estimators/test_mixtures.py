@@ -173,7 +173,8 @@ def test_containers(kind):
         assert np.array_equal(make(kind).fit(frame).predict_proba(frame), phi)
     if kind == "bernoulli":
         for sparse in (sp.csr_matrix(X), sp.csr_array(X), sp.csr_array(X.astype(bool))):
-            assert np.array_equal(make(kind).fit(sparse).predict_proba(sparse), phi)
+            # Sums over what is not zero are taken in another order: equal up to rounding.
+            assert np.allclose(make(kind).fit(sparse).predict_proba(sparse), phi, atol=1e-5)
         assert np.array_equal(make(kind).fit(X.astype(bool)).predict_proba(X), phi)
     else:
         with pytest.raises(TypeError, match=r"[Ss]parse"):
@@ -185,8 +186,8 @@ def test_binarize_is_a_threshold():
     shades = np.where(X > 0, 0.8, 0.3)
     plain = make("bernoulli").fit(X)
     assert np.array_equal(make("bernoulli", binarize=0.5).fit(shades).means_, plain.means_)
-    sparse = sp.csr_array(X * 0.8)
-    assert np.array_equal(make("bernoulli", binarize=0.5).fit(sparse).means_, plain.means_)
+    sparse = make("bernoulli", binarize=0.5).fit(sp.csr_array(X * 0.8))
+    assert np.allclose(sparse.means_, plain.means_, rtol=1e-4)
 
 
 @pytest.mark.parametrize("kind", ["full", "diag", "tied"])
