@@ -47,30 +47,25 @@ def test_scores(dtype: str, k: int) -> None:
 
 @each_dtype
 @each_size
-def test_assign_products_and_moments(dtype: str, k: int) -> None:
+def test_products_moments_and_totals(dtype: str, k: int) -> None:
     rng = np.random.default_rng(k)
     x, csr = data(dtype)
     weights = np.zeros((23, width(k)), dtype=dtype)
     weights[:, :k] = rng.standard_normal((23, k))
-    constants = rng.standard_normal(k).astype(dtype)
-    results = []
+    phi = rng.random((12, k)).astype(dtype)
     for kernels in TWINS:
-        phi, counts = np.full((12, k), 9, dtype=dtype), np.full(k, 9.0)
-        sums, again = np.full((2, 23, width(k)), 9, dtype=dtype)
-        kernels.assign(*csr, weights, constants, phi, counts, sums, 1, 11)
-        np.testing.assert_array_equal(phi[[0, 11]], 9)
-        np.testing.assert_allclose(phi[1:11].sum(axis=1), 1, rtol=1e-5)
-        out = np.full((12, k), 9, dtype=dtype)
+        out, sums = np.full((12, k), 9, dtype=dtype), np.full((23, width(k)), 9, dtype=dtype)
         kernels.products(*csr, weights, out, 1, 11)
         np.testing.assert_array_equal(out[[0, 11]], 9)
         np.testing.assert_allclose(
             out[1:11], (x @ weights[:, :k])[1:11], atol=20 * TOLERANCE[dtype]
         )
-        kernels.moments(*csr, phi, again, 1, 11)
-        np.testing.assert_allclose(again[:, :k], sums[:, :k], atol=20 * TOLERANCE[dtype])
-        results.append((phi[1:11], counts, sums[:, :k]))
-    for compiled, reference in zip(*results, strict=True):
-        np.testing.assert_allclose(compiled, reference, atol=30 * TOLERANCE[dtype])
+        kernels.moments(*csr, phi, sums, 1, 11)
+        expected = x[1:11].T @ phi[1:11]
+        np.testing.assert_allclose(sums[:, :k], expected, atol=20 * TOLERANCE[dtype])
+        total = np.full(23, 9.0)
+        kernels.totals(csr[1], csr[2], total)
+        np.testing.assert_allclose(total, x.sum(axis=0), rtol=1e-5)
 
 
 @each_dtype
@@ -85,6 +80,10 @@ def test_complement_and_blend(dtype: str, k: int) -> None:
         kernels.complement(sums, counts, ones, zeros)
         np.testing.assert_array_equal(ones, sums[:, :k])
         assert (zeros >= 0).all()
+        same, rest = np.empty((2, 9, k), dtype=dtype)
+        kernels.complement(sums[:, :1].copy(), counts, same, rest)
+        np.testing.assert_array_equal(same, np.repeat(sums[:, :1], k, axis=1))
+        np.testing.assert_array_equal(rest, np.maximum(counts - same, 0))
         kernels.blend(ones.ravel(), zeros.ravel(), ones.ravel(), 0.3, 50.0, out.reshape(-1))
         single = np.empty_like(out)
         kernels.blend(ones.ravel(), counts[:1], ones.ravel(), 0.3, 50.0, single.reshape(-1))

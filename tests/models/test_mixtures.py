@@ -312,6 +312,19 @@ def test_divergence_is_zero_only_at_home(kind: str) -> None:
 
 
 @each_kind
+def test_what_is_not_finite_is_noticed(kind: str) -> None:
+    case = setup(kind)
+    lambda_ = some_lambda(case)
+    assert case.model.is_finite(lambda_)
+    assert case.model.is_finite(type(lambda_)(*(1e200 * part for part in lambda_)))
+    for i, part in enumerate(lambda_):
+        for value in (np.nan, np.inf, -np.inf):
+            bad = [p.copy() for p in lambda_]
+            bad[i][-1] = value
+            assert not case.model.is_finite(type(lambda_)(*bad)), part.shape
+
+
+@each_kind
 def test_models_follow_the_protocol(kind: str) -> None:
     model: Model = setup(kind).model
     for name in dir(Model):

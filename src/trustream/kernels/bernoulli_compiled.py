@@ -15,7 +15,6 @@ from numba import njit
 from trustream.kernels import LANES, elementary, simd
 
 _OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
-_exp = elementary.exp
 _L = LANES
 
 
@@ -65,12 +64,23 @@ def _add_weights(indices, values, first, last, weights, width, row):
         simd.store(row, k + 2 * _L, s2)
         simd.store(row, k + 3 * _L, s3)
         k += 4 * _L
+    # What is left, one vector at a time: four sums, or each addition would wait for the last.
+    one, nothing = simd.splat(row.dtype.type(1)), simd.splat(row.dtype.type(0))
     while k < width:
-        s0 = simd.load(row, k)
-        for p in range(first, last):
+        s0, s1, s2, s3 = simd.load(row, k), nothing, nothing, nothing
+        n_fours = (last - first) // 4
+        for p in range(first, first + 4 * n_fours, 4):
+            i0, i1 = np.intp(indices[p]) * width + k, np.intp(indices[p + 1]) * width + k
+            i2, i3 = np.intp(indices[p + 2]) * width + k, np.intp(indices[p + 3]) * width + k
+            s0 = simd.multiply_add(simd.splat(values[p]), simd.load(weights, i0), s0)
+            s1 = simd.multiply_add(simd.splat(values[p + 1]), simd.load(weights, i1), s1)
+            s2 = simd.multiply_add(simd.splat(values[p + 2]), simd.load(weights, i2), s2)
+            s3 = simd.multiply_add(simd.splat(values[p + 3]), simd.load(weights, i3), s3)
+        for p in range(first + 4 * n_fours, last):
             at = np.intp(indices[p]) * width + k
             s0 = simd.multiply_add(simd.splat(values[p]), simd.load(weights, at), s0)
-        simd.store(row, k, s0)
+        s0, s2 = simd.multiply_add(one, s1, s0), simd.multiply_add(one, s3, s2)
+        simd.store(row, k, simd.multiply_add(one, s2, s0))
         k += _L
 
 
@@ -82,36 +92,6 @@ def _add_row(indices, values, first, last, row, width, sums):
         for k in range(0, width, _L):
             old = simd.load(sums, at + k)
             simd.store(sums, at + k, simd.multiply_add(value, simd.load(row, k), old))
-
-
-@njit(**_OPTIONS)
-def assign(indptr, indices, values, weights, constants, phi, counts, sums, start, stop):
-    """phi = softmax(x weights + constants), counts = sum_n phi_n, sums = sum_n x_n phi_n'.
-
-    For data points start:stop; counts (K,) are float64.
-    """
-    n_components, width = phi.shape[1], weights.shape[1]
-    table, flat = weights.reshape(-1), sums.reshape(-1)
-    row = np.zeros(width, weights.dtype)
-    counts[:] = 0
-    sums[:] = 0
-    for n in range(start, stop):
-        row[:] = 0
-        for k in range(n_components):
-            row[k] = constants[k]
-        _add_weights(indices, values, indptr[n], indptr[n + 1], table, width, row)
-        top = row[0]
-        for k in range(1, n_components):
-            top = max(top, row[k])
-        total = top - top
-        for k in range(n_components):
-            row[k] = _exp(row[k] - top)
-            total += row[k]
-        for k in range(n_components):
-            row[k] /= total
-            phi[n, k] = row[k]
-            counts[k] += row[k]
-        _add_row(indices, values, indptr[n], indptr[n + 1], row, width, flat)
 
 
 @njit(**_OPTIONS)
@@ -141,14 +121,32 @@ def moments(indptr, indices, values, phi, sums, start, stop):
 
 
 @njit(**_OPTIONS)
+def totals(indices, values, sums):
+    """sums[i] = sum of the values of feature i."""
+    sums[:] = 0
+    for p in range(indices.size):
+        sums[indices[p]] += values[p]
+
+
+@njit(**_OPTIONS)
 def complement(sums, counts, ones, zeros):
-    """ones = sums without the filling, zeros = counts - ones, not below 0; both (D, K)."""
+    """ones = sums without the filling, zeros = counts - ones, not below 0; both (D, K).
+
+    sums (D, 1) are the same for all components.
+    """
     n_components = counts.size
     nothing = counts[0] - counts[0]
-    for i in range(sums.shape[0]):
-        for k in range(n_components):
-            ones[i, k] = sums[i, k]
-            zeros[i, k] = max(counts[k] - sums[i, k], nothing)
+    if sums.shape[1] == 1:
+        for i in range(sums.shape[0]):
+            same = sums[i, 0]
+            for k in range(n_components):
+                ones[i, k] = same
+                zeros[i, k] = max(counts[k] - same, nothing)
+    else:
+        for i in range(sums.shape[0]):
+            for k in range(n_components):
+                ones[i, k] = sums[i, k]
+                zeros[i, k] = max(counts[k] - sums[i, k], nothing)
 
 
 @njit(**_OPTIONS)
@@ -183,6 +181,7 @@ def compress(data, rows, indptr, indices, values):
                 for i in range(per_word * w, per_word * (w + 1)):
                     # Written in any case, kept if it is not zero: no branch to guess.
                     indices[position] = i
-                    values[position] = row[i]
                     position += row[i] != 0
+        for p in range(indptr[n], position):
+            values[p] = row[indices[p]]
         indptr[n + 1] = position

@@ -21,25 +21,6 @@ def scores(a: Array, b: Array, weights: Array, constants: Array, start: int, sto
     constants[:] = (psi - special.digamma(x + y)).sum(axis=0)
 
 
-def assign(
-    indptr: Array,
-    indices: Array,
-    values: Array,
-    weights: Array,
-    constants: Array,
-    phi: Array,
-    counts: Array,
-    sums: Array,
-    start: int,
-    stop: int,
-) -> None:
-    """phi = softmax(x weights + constants), counts = sum_n phi_n, sums = sum_n x_n phi_n'."""
-    products(indptr, indices, values, weights, phi, start, stop)
-    phi[start:stop] = special.softmax(phi[start:stop] + constants, axis=1)
-    counts[:] = phi[start:stop].sum(axis=0, dtype=np.float64)
-    moments(indptr, indices, values, phi, sums, start, stop)
-
-
 def products(
     indptr: Array,
     indices: Array,
@@ -62,8 +43,16 @@ def moments(
     sums[:, : phi.shape[1]] = x.T @ phi[start:stop]
 
 
+def totals(indices: Array, values: Array, sums: Array) -> None:
+    """sums[i] = sum of the values of feature i."""
+    sums[:] = np.bincount(indices, weights=values, minlength=sums.size)
+
+
 def complement(sums: Array, counts: Array, ones: Array, zeros: Array) -> None:
-    """ones = sums without the filling, zeros = counts - ones, not below 0; both (D, K)."""
+    """ones = sums without the filling, zeros = counts - ones, not below 0; both (D, K).
+
+    sums (D, 1) are the same for all components.
+    """
     ones[:] = sums[:, : counts.size]
     zeros[:] = np.maximum(counts - ones, 0)
 

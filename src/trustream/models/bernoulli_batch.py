@@ -186,16 +186,17 @@ def assign(
 def _assign_sparse(
     rows: SparseRows, scores: Scores, backend: str, n_threads: int
 ) -> tuple[Array, Float64, Array]:
-    kernel, weights = kernels(backend).assign, scores.weights
-    constants = scores.constants.astype(weights.dtype)
+    kernel, softmax = kernels(backend), feature_blocks.kernels(backend).softmax
+    weights, constants = scores.weights, scores.constants.astype(scores.weights.dtype)
     phi = np.empty((rows.size, constants.size), dtype=weights.dtype)
     blocks = threads.split(rows.size, _BLOCK)
     counts = np.empty((len(blocks), constants.size))
 
     def work(start: int, stop: int) -> Array:
         sums = np.empty_like(weights)
-        mine = counts[start // _BLOCK]
-        kernel(*rows.data, weights, constants, phi, mine, sums, start, stop)
+        kernel.products(*rows.data, weights, phi, start, stop)
+        softmax(phi, constants, counts[start // _BLOCK], start, stop)
+        kernel.moments(*rows.data, phi, sums, start, stop)
         return sums
 
     n_threads = _worthwhile(rows, constants.size, n_threads)
@@ -227,6 +228,18 @@ def moments(batch: BernoulliBatch, phi: Float64, dtype: str, backend: str, n_thr
     if len(parts) == 1:
         return parts[0]
     return np.asarray(parts[0][:, : phi.shape[1]] + parts[1])
+
+
+def totals(batch: BernoulliBatch, backend: str, n_threads: int) -> Float64:
+    """sum_n x_n, shape (D,)."""
+    sums = np.zeros(batch.n_features)
+    if batch.sparse is not None:
+        n_all = int(batch.sparse.indptr[-1])
+        kernel = kernels(backend).totals
+        kernel(batch.sparse.indices[:n_all], batch.sparse.values[:n_all], sums)
+    if batch.dense is not None:
+        sums += feature_blocks.totals(batch.dense, n_threads)
+    return sums
 
 
 def log_scores(batch: BernoulliBatch, scores: Scores, backend: str, n_threads: int) -> Float64:

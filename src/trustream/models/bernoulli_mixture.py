@@ -171,9 +171,9 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
 
     def uniform_statistics(self, prior: BernoulliPrior, batch: BernoulliBatch) -> BernoulliNatural:
         """Statistics for phi = 1/K."""
-        ones, k = np.ones((batch.size, 1)), self.n_components
-        sums = bernoulli_batch.moments(batch, ones, self.dtype, self.backend, self.n_threads)
-        return self._statistics(np.full(k, batch.size / k), np.repeat(sums[:, :1] / k, k, axis=1))
+        k = self.n_components
+        sums = bernoulli_batch.totals(batch, self.backend, self.n_threads) / k
+        return self._statistics(np.full(k, batch.size / k), sums.astype(self.dtype)[:, None])
 
     def _statistics(self, counts: Float64, sums: Array) -> BernoulliNatural:
         """(sum_n phi_nk, sum_n phi_nk x_n, sum_n phi_nk (1 - x_n)).
