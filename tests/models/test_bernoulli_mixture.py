@@ -75,9 +75,12 @@ def test_the_type_of_dense_data_does_not_matter(backend: str, density: float) ->
     x = rng.random((230, 83)) < density
     case = case._replace(x=x.astype(np.uint8))
     expected = snapshot(step_results(case, case.x))
-    for dtype in (bool, np.int32, np.int64, np.float32, np.float64):
+    for dtype in (bool, np.int32, np.int64, np.float16, np.float32, np.float64, np.longdouble):
         assert snapshot(step_results(case, x.astype(dtype))) == expected
     assert snapshot(step_results(case, np.asfortranarray(x))) == expected
+    fixed = x.astype(np.uint8)
+    fixed.flags.writeable = False
+    assert snapshot(step_results(case, fixed)) == expected
     assert snapshot(step_results(case, sparse.csr_array(x.astype(float)))) == expected
 
 

@@ -33,6 +33,8 @@ Which = slice | NDArray[np.intp]
 # Data points that share their sums: fixed, so that threads do not change a result.
 _BLOCK = 256
 _LARGEST_DENSITY = 1 / 3
+# What dense data may be made of (`numpy.dtype.char`) without a copy.
+_KERNEL_TYPES = "bBhHiIlLfd"
 # An entry of a CSR row takes the time of so many multiplications of a matrix product.
 _ENTRY_WORK = 4
 
@@ -150,9 +152,10 @@ def _compressed(data: Array, rows: Rows, dtype: str, backend: str) -> SparseRows
     d = data.shape[1]
     if data.dtype == np.bool_:
         data = data.view(np.uint8)
-    if not data.flags.c_contiguous or d * data.itemsize % 8 or data.itemsize > 8:
+    known = data.dtype.char in _KERNEL_TYPES
+    if not known or not data.flags.c_contiguous or d * data.itemsize % 8:
         # The kernel wants whole words, one row after the other.
-        whole = np.zeros((rows.size, -(-d // 8) * 8), dtype=np.result_type(data.dtype, np.uint8))
+        whole = np.zeros((rows.size, -(-d // 8) * 8), dtype=data.dtype if known else dtype)
         whole[:, :d] = data[rows]
         data, rows = whole, np.arange(rows.size)
     # Memory that is not written to costs nothing.
