@@ -51,20 +51,21 @@ def test_sparse_data_are_the_same_data(make: Any, backend: str) -> None:
     rows = make(case.x)
     assert snapshot(step_results(case, rows)) == expected
     # Unsorted, with a stored zero and an entry in two parts: still the same, and left as it was.
-    entries = np.flatnonzero(case.x[5])
-    messy = make(
-        (
-            np.concatenate([[0.0, 0.25], np.full(entries.size, 1.0)]),
-            np.concatenate([[0], entries[:1], entries[::-1]]),
-            [0, entries.size + 2],
-        ),
-        shape=(1, case.x.shape[1]),
-    )
-    messy.data[-1] = 0.75
-    messy = sparse.vstack([rows[:5], messy, rows[6:]], format="csr")
-    before = snapshot(messy)
-    assert snapshot(step_results(case, messy)) == expected
-    assert snapshot(messy) == before
+    sums = case.x.sum(axis=1)
+    for n in (3 + int(np.flatnonzero(sums[3:] == count)[0]) for count in (3, 9)):
+        entries = np.flatnonzero(case.x[n])
+        off = np.flatnonzero(case.x[n] == 0)[:1]
+        values = np.concatenate([[0.0, 0.25], np.ones(entries.size)])
+        values[-1] = 0.75
+        indices = np.concatenate([off, entries[:1], entries[::-1]])
+        row = make((values, indices, [0, values.size]), shape=(1, case.x.shape[1]))
+        messy = sparse.vstack([rows[:n], row, rows[n + 1 :]], format="csr")
+        assert not messy.has_canonical_format
+        before = snapshot(messy)
+        assert snapshot(step_results(case, messy)) == expected
+        everything = case.model.batch(messy, slice(None))
+        assert everything.sparse.indptr[-1] == case.x[everything.sparse.which].sum()
+        assert snapshot(messy) == before
 
 
 @pytest.mark.parametrize("density", [0.05, 0.5])
