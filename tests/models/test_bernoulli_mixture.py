@@ -200,6 +200,29 @@ def test_bad_priors_are_named(arguments, message: str) -> None:
         BernoulliPrior(*arguments)
 
 
+def test_prior_and_model_must_fit() -> None:
+    model = BernoulliModel(n_components=2, n_features=3)
+    for prior, message in (
+        (BernoulliPrior(1.0), "alpha must have shape"),
+        (BernoulliPrior(np.ones(3)), "alpha must have shape"),
+        (BernoulliPrior(np.ones(2), np.ones(2)), "a must be a number or of shape"),
+        (BernoulliPrior(np.ones(2), 1.0, np.ones((3, 1))), "b must be a number or of shape"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            model.initial(prior, np.random.default_rng(0))
+
+
+def test_parameters_in_another_order_of_memory() -> None:
+    case = setup("bernoulli")
+    model, prior, x = case
+    lambda_ = some_lambda(case)
+    turned = lambda_._replace(a=np.asfortranarray(lambda_.a), b=np.asfortranarray(lambda_.b))
+    batch = model.batch(x, slice(None))
+    statistics = model.local_step(lambda_, prior, batch)[1]
+    expected = snapshot(model.blend(lambda_, prior, batch, statistics, 0.3, 2.0))
+    assert snapshot(model.blend(turned, prior, batch, statistics, 0.3, 2.0)) == expected
+
+
 def test_planted_components_are_found_and_natural_gradients_lose_some() -> None:
     """The negative control: with natural gradients for trust regions this test fails."""
     k, d, n = 15, 60, 3000

@@ -99,6 +99,7 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
 
     def initial(self, prior: BernoulliPrior, rng: np.random.Generator) -> BernoulliNatural:
         """a, b ~ Gamma(shape 100, scale 0.01) and gamma = 1, as in the paper."""
+        self._check(prior)
         shape = (2, self.n_features, self.n_components)
         a, b = rng.gamma(100.0, 0.01, size=shape).astype(self.dtype)
         return BernoulliNatural(np.ones(self.n_components), a, b)
@@ -112,6 +113,8 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         """E_q[log pi_k p(x | beta_k)] (supplement 4.1), linear in x:
 
         x' (psi(a_k) - psi(b_k)) + 1' (psi(b_k) - psi(a_k + b_k)) + E_q[log pi_k]
+
+        The weights have a row for each feature, (D, K) and filling.
         """
         kernel = bernoulli_batch.kernels(self.backend).scores
         d, k = natural.a.shape
@@ -141,7 +144,7 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         new = []
         etas = prior.filled(anchor.a.shape, self.dtype)
         for old, eta, s in zip(anchor[1:], etas, statistics[1:], strict=True):
-            out = np.empty_like(old)
+            out = np.empty(old.shape, dtype=old.dtype)
             kernel(old.reshape(-1), eta, s.reshape(-1), rho, scale, out.reshape(-1))
             new.append(out)
         return BernoulliNatural(gamma, *new)
@@ -229,7 +232,19 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         self, prior: BernoulliPrior, n: int, rng: np.random.Generator
     ) -> tuple[BernoulliExpected, NDArray[np.uint8], NDArray[np.int64]]:
         """Parameters drawn from the prior, then n data points and their components."""
+        self._check(prior)
         shape = (self.n_components, self.n_features)
         weights = rng.dirichlet(prior.alpha)
         drawn = BernoulliExpected(weights, rng.beta(prior.a, prior.b, size=shape))
         return drawn, *self.sample(drawn, n, rng)
+
+    def _check(self, prior: BernoulliPrior) -> None:
+        if prior.alpha.shape != (self.n_components,):
+            raise ValueError(
+                f"alpha must have shape ({self.n_components},), got {prior.alpha.shape}"
+            )
+        for name, value in (("a", prior.a), ("b", prior.b)):
+            if value.shape not in ((), (self.n_features,)):
+                raise ValueError(
+                    f"{name} must be a number or of shape ({self.n_features},), got {value.shape}"
+                )

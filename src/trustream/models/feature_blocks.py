@@ -31,7 +31,7 @@ Float64 = NDArray[np.float64]
 # sizes are often multiples of 100, and then nothing has to be filled up.
 _MOST_ROWS = 100
 _LEAST_ROWS = 10
-_BLOCK_NUMBERS = 2**22
+_BLOCK_NUMBERS = 2**21
 _PARTIAL_NUMBERS = 2**22
 _MOST_PARTIALS = 8
 # Products with fewer multiplications (about a millisecond) are not worth waking more threads for.
