@@ -37,11 +37,12 @@ class GaussianMixture(MixtureEstimator):
     mean_precision_prior : float, default=None
         s: how many data points the prior mean counts for; None is 1.
     degrees_of_freedom_prior : float, default=None
-        nu, above n_features - 1; None is n_features + 2.
+        nu, above n_features - 1 (above 0 for "diag"); None is n_features + 2 (3 for "diag"), for
+        which the prior's expected covariance is Psi.
     covariance_prior : array, default=None
         Psi, the scale of the inverse Wishart, of shape (n_features, n_features), or (n_features,)
-        for "diag"; the prior's expected covariance is Psi / (nu - n_features - 1). None is the
-        covariance of the first data.
+        for "diag"; the prior's expected covariance is Psi / (nu - n_features - 1), for "diag"
+        Psi / (nu - 2). None is the covariance of the first data.
     weight_concentration_prior : float or array of shape (n_components,), default=None
         Dirichlet prior of the weights; None is 1, uniform.
     init_params : {"k-means++", "random"}, default="k-means++"
@@ -239,7 +240,8 @@ default="trust-region"
                 raise ValueError(f"{name} must be finite")
         s, nu = self.mean_precision_prior, self.degrees_of_freedom_prior
         lowest = n_features - 1 if square else 0
-        nu = n_features + 2 if nu is None else nu
+        # The least whole number for which the prior's expected covariance is Psi itself.
+        nu = lowest + 3 if nu is None else nu
         if nu <= lowest:
             raise ValueError(f"degrees_of_freedom_prior must be above {lowest}, got {nu}")
         try:
