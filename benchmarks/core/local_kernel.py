@@ -31,7 +31,7 @@ def kernel(
     """lda_local on a range of the batch's documents, exactly n_local iterations."""
     gamma, _ = model.beliefs(prior, batch, None)
     arrays = LdaArrays(compiled, model.n_components, model.dtype, n_threads=1)
-    table, _ = arrays.table(natural)
+    table, _ = natural.table(arrays)
     factor, _ = arrays.factor(natural.totals)
     alpha = prior.alpha.astype(model.dtype)
     theta = np.empty((batch.size, table.shape[1]), model.dtype)

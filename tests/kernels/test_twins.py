@@ -87,10 +87,7 @@ def test_dirichlet_terms(shape: str, dtype: str) -> None:
 @pytest.mark.parametrize("prior", [(1, 1), (30, 1), (30, 0)])
 @pytest.mark.parametrize("width", [1, 0])
 def test_blend_rows(k: int, prior: tuple[int, int], width: int, dtype: str) -> None:
-    """Equation 11, for every shape of prior and statistics; a width of 0 stands for K.
-
-    With exp(psi) in the same pass: bit for bit what the two kernels give one after the other.
-    """
+    """Equation 11, for every shape of prior and statistics; a width of 0 stands for K."""
     rng = np.random.default_rng(8)
     anchor = rows_like(rng, (30, k), dtype)
     eta = rows_like(rng, (prior[0], prior[1] or k), dtype)
@@ -98,18 +95,62 @@ def test_blend_rows(k: int, prior: tuple[int, int], width: int, dtype: str) -> N
     for rho in (1.0, 0.3, 1e-8):
         results = []
         for module in (reference, compiled):
-            recipe = (anchor, eta, statistics, rho, 17.5)
-            rows, again = np.full_like(anchor, -1), np.full_like(anchor, -1)
-            module.blend_rows(*recipe, rows, 2, 29)
+            rows = np.full_like(anchor, -1)
+            module.blend_rows(anchor, eta, statistics, rho, 17.5, rows, 2, 29)
             assert (rows[:2] == -1).all() and (rows[29:] == -1).all()
-            tables = np.full((2, 30, padded(k)), -1, dtype)
-            offsets = np.full((2, 30), -1, dtype)
-            module.exp_digamma(rows, tables[0], offsets[0], 2, 29)
-            module.blend_exp_digamma(*recipe, again, tables[1], offsets[1], 2, 29)
-            for one, two in ((rows, again), tables, offsets):
-                np.testing.assert_array_equal(two, one)
             results.append(rows)
         np.testing.assert_allclose(results[1], results[0], rtol=10 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", TOPICS)
+@pytest.mark.parametrize("prior", ["one", "words", "full"])
+def test_lda_update(k: int, prior: str, dtype: str) -> None:
+    """One pass gives what statistics, blend and exp(psi) give one after the other.
+
+    What is not asked for changes nothing of the rest, and parts of the range are left alone.
+    """
+    rng = np.random.default_rng(k)
+    batch = make_batch(rng, dtype, 40, "zeros")
+    n = batch.n_words
+    theta = rows_like(rng, (batch.size, padded(k)), dtype)
+    theta[:, k:] = 0
+    old = rows_like(rng, (n, padded(k)), dtype)
+    ratio = rng.gamma(1.0, 1.0, batch.counts.size).astype(dtype)
+    anchor = rows_like(rng, (n, k), dtype)
+    eta = rows_like(rng, {"one": (1, 1), "words": (n, 1), "full": (n, k)}[prior], dtype)
+    beliefs = (batch.word_ptr, batch.documents, batch.positions, ratio, theta, old)
+    blocks = (-(-n // BLOCK), k)
+    statistics, totals, expected = np.empty_like(anchor), np.empty(blocks), np.empty_like(anchor)
+    reference.lda_statistics(*beliefs, statistics, totals, 0, n)
+    reference.blend_rows(anchor, eta, statistics, 0.3, 17.5, expected, 0, n)
+    for module in (reference, compiled):
+        for wanted in ("rows", "table", "both"):
+            rows = np.full((0 if wanted == "table" else n, k), -1, dtype)
+            table = np.full((0 if wanted == "rows" else n, padded(k)), -1, dtype)
+            offset, sums = np.full(n, -1, dtype), np.full(blocks, -1.0)
+            out = (rows, table, offset, sums)
+            module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, *out, BLOCK, n)
+            assert (rows[:BLOCK] == -1).all() and (table[:BLOCK] == -1).all()
+            assert (sums[0] == -1).all()
+            module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, *out, 0, BLOCK)
+            np.testing.assert_allclose(sums, totals, rtol=RTOL[dtype])
+            if wanted != "table":
+                np.testing.assert_allclose(rows, expected, rtol=RTOL[dtype])
+            if wanted == "both":
+                again, level = np.full_like(table, -1), np.full_like(offset, -1)
+                module.exp_digamma(rows, again, level, 0, n)
+                np.testing.assert_array_equal(table, again)
+                np.testing.assert_array_equal(offset, level)
+            elif wanted == "table":
+                again, level = np.empty_like(table), np.empty_like(offset)
+                reference.exp_digamma(expected, again, level, 0, n)
+                # The offsets of the twins are not the same choice.
+                shifted = again * np.exp(offset.astype(np.float64) - level)[:, np.newaxis]
+                large = shifted[:, :k] > 1e-20
+                np.testing.assert_allclose(
+                    table[:, :k][large], shifted[:, :k][large], rtol=100 * RTOL[dtype]
+                )
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -147,10 +188,15 @@ def test_index_words(seed: int) -> None:
         words, ids = np.empty(n, np.int32), np.empty(n, np.int32)
         word_ptr, positions = np.empty(n + 1, np.int64), np.empty(n, np.int64)
         documents = np.empty(n, np.int32)
-        arrays = (words, ids, word_ptr, documents, positions)
+        lengths, word_counts = np.empty(counts.shape[0]), np.empty(n)
+        arrays = (words, ids, word_ptr, documents, positions, lengths, word_counts)
         indptr = counts.indptr.astype(np.int64)
-        n_words = module.index_words(indptr, counts.indices, lookup, *arrays)
+        n_words = module.index_words(indptr, counts.indices, counts.data, lookup, *arrays)
         assert (lookup == -1).all()
+        np.testing.assert_array_equal(lengths, np.asarray(counts.sum(axis=1)).ravel())
+        np.testing.assert_array_equal(
+            word_counts[:n_words], np.asarray(counts.sum(axis=0)).ravel()[words[:n_words]]
+        )
         results.append((words[:n_words], ids, word_ptr[: n_words + 1], documents, positions))
     for expected, found in zip(*results, strict=True):
         np.testing.assert_array_equal(found, expected)

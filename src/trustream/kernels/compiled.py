@@ -16,10 +16,15 @@ import numpy as np
 from numba import njit
 
 from trustream.kernels import BLOCK, LANES, elementary, simd
-from trustream.kernels.compiled_local import lda_local, scaled_exp_digamma
+from trustream.kernels.compiled_local import lda_local
+from trustream.kernels.compiled_words import (
+    blend_rows,
+    exp_digamma,
+    lda_statistics,
+    lda_update,
+)
 
 __all__ = [
-    "blend_exp_digamma",
     "blend_rows",
     "digamma",
     "dirichlet_terms",
@@ -29,6 +34,7 @@ __all__ = [
     "lda_bound",
     "lda_local",
     "lda_statistics",
+    "lda_update",
     "scatter_rows",
 ]
 
@@ -43,101 +49,6 @@ def digamma(x, out):
         simd.store(out, i, elementary.digamma(simd.load(x, i)))
     for i in range(n_whole, x.size):
         out[i] = elementary.digamma(x[i])
-
-
-@njit(**_OPTIONS)
-def exp_digamma(rows, table, offset, start, stop):
-    """table[w, k] = exp(psi(rows[w, k]) + offset[w]), entries of exp(psi) scaled row by row.
-
-    offset[w] is chosen so that the largest entry of a row neither overflows nor underflows; what
-    is smaller than the floor is raised to it, so that no sum over topics is zero.
-    """
-    n_topics, width = rows.shape[1], table.shape[1]
-    row = np.empty(width, rows.dtype)
-    flat = table.reshape(-1)
-    for w in range(start, stop):
-        for k in range(n_topics):
-            row[k] = rows[w, k]
-        offset[w] = scaled_exp_digamma(row, n_topics, flat, w * width)
-
-
-@njit(**_OPTIONS)
-def blend_exp_digamma(anchor, prior, statistics, rho, scale, rows, table, offset, start, stop):
-    """`blend_rows`, then `exp_digamma` of the result, in one pass over memory."""
-    n_topics, width = anchor.shape[1], table.shape[1]
-    keep = anchor.dtype.type(1 - rho)
-    rate = anchor.dtype.type(rho)
-    gain = anchor.dtype.type(rho * scale)
-    row = np.empty(width, rows.dtype)
-    flat = table.reshape(-1)
-    for w in range(start, stop):
-        _blend_row(anchor, prior, statistics, keep, rate, gain, w, row)
-        for k in range(n_topics):
-            rows[w, k] = row[k]
-        offset[w] = scaled_exp_digamma(row, n_topics, flat, w * width)
-
-
-@njit(**_OPTIONS)
-def blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop):
-    """rows = (1 - rho) anchor + rho (prior + scale * statistics), word by word (equation 11).
-
-    prior has shape (1, 1), (W, 1) or (W, K); statistics (W, 1) or (W, K).
-    """
-    n_topics = anchor.shape[1]
-    keep = anchor.dtype.type(1 - rho)
-    rate = anchor.dtype.type(rho)
-    gain = anchor.dtype.type(rho * scale)
-    row = np.empty(n_topics, rows.dtype)
-    for w in range(start, stop):
-        _blend_row(anchor, prior, statistics, keep, rate, gain, w, row)
-        for k in range(n_topics):
-            rows[w, k] = row[k]
-
-
-@njit(**_OPTIONS)
-def _blend_row(anchor, prior, statistics, keep, rate, gain, w, row):
-    """row = keep * anchor[w] + rate * prior[w] + gain * statistics[w]."""
-    n_topics = anchor.shape[1]
-    v = min(w, prior.shape[0] - 1)
-    if prior.shape[1] > 1:
-        for k in range(n_topics):
-            row[k] = keep * anchor[w, k] + rate * prior[v, k]
-    else:
-        eta = rate * prior[v, 0]
-        for k in range(n_topics):
-            row[k] = keep * anchor[w, k] + eta
-    if statistics.shape[1] > 1:
-        for k in range(n_topics):
-            row[k] += gain * statistics[w, k]
-    else:
-        same = gain * statistics[w, 0]
-        for k in range(n_topics):
-            row[k] += same
-
-
-@njit(**_OPTIONS)
-def lda_statistics(
-    word_ptr, documents, positions, ratio, theta, table, statistics, totals, start, stop
-):
-    """Expected statistics s_wk = sum_d n_dw phi_dwk of words start..stop, documents in order.
-
-    `start` is a multiple of BLOCK; totals[b] is the sum over the words of block b, in float64.
-    """
-    n_topics = statistics.shape[1]
-    row = np.empty(n_topics, table.dtype)
-    for first in range(start, stop, BLOCK):
-        block = first // BLOCK
-        totals[block, :] = 0.0
-        for w in range(first, min(first + BLOCK, stop)):
-            row[:] = 0
-            for i in range(word_ptr[w], word_ptr[w + 1]):
-                weight, d = ratio[positions[i]], documents[i]
-                for k in range(n_topics):
-                    row[k] += weight * theta[d, k]
-            for k in range(n_topics):
-                value = row[k] * table[w, k]
-                statistics[w, k] = value
-                totals[block, k] += value
 
 
 @njit(**_OPTIONS)
@@ -241,11 +152,24 @@ def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
 
 
 @njit(**_OPTIONS)
-def index_words(indptr, global_ids, lookup, words, ids, word_ptr, documents, positions):
+def index_words(
+    indptr,
+    global_ids,
+    counts,
+    lookup,
+    words,
+    ids,
+    word_ptr,
+    documents,
+    positions,
+    lengths,
+    word_counts,
+):
     """Number a batch's words in order of appearance, and list each word's documents in order.
 
-    `lookup` (V,) is -1 everywhere, and again on return. Returns W, the number of words; `words`
-    (nnz,) and `word_ptr` (nnz+1,) are filled up to it.
+    `lookup` (V,) is -1 everywhere, and again on return. `lengths` (B,) and `word_counts` (nnz,)
+    are sums of counts over words and over documents, in float64. Returns W, the number of words;
+    `words` (nnz,), `word_counts` and `word_ptr` (nnz+1,) are filled up to it.
     """
     n_words = 0
     for i in range(global_ids.size):
@@ -256,20 +180,24 @@ def index_words(indptr, global_ids, lookup, words, ids, word_ptr, documents, pos
             lookup[v] = w
             words[w] = v
             word_ptr[w + 1] = 0
+            word_counts[w] = 0.0
             n_words += 1
         ids[i] = w
         word_ptr[w + 1] += 1
+        word_counts[w] += counts[i]
     word_ptr[0] = 0
     for w in range(n_words):
         word_ptr[w + 1] += word_ptr[w]
         lookup[words[w]] = -1
     # word_ptr[w] runs through the places of word w, then everything moves one back.
     for d in range(indptr.size - 1):
+        lengths[d] = 0.0
         for i in range(indptr[d], indptr[d + 1]):
             place = word_ptr[ids[i]]
             documents[place] = d
             positions[place] = i
             word_ptr[ids[i]] += 1
+            lengths[d] += counts[i]
     for w in range(n_words, 0, -1):
         word_ptr[w] = word_ptr[w - 1]
     word_ptr[0] = 0

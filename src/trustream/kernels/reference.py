@@ -50,23 +50,6 @@ def blend_rows(
     rows[part] = (1 - rho) * anchor[part] + rho * (eta + scale * statistics[part])
 
 
-def blend_exp_digamma(
-    anchor: Array,
-    prior: Array,
-    statistics: Array,
-    rho: float,
-    scale: float,
-    rows: Array,
-    table: Array,
-    offset: Array,
-    start: int,
-    stop: int,
-) -> None:
-    """`blend_rows`, then `exp_digamma` of the result."""
-    blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop)
-    exp_digamma(rows, table, offset, start, stop)
-
-
 def lda_local(
     indptr: Array,
     ids: Array,
@@ -121,6 +104,36 @@ def lda_statistics(
     for first in range(start, stop, BLOCK):
         block = statistics[first : min(first + BLOCK, stop)]
         totals[first // BLOCK] = block.sum(axis=0, dtype=np.float64)
+
+
+def lda_update(
+    word_ptr: Array,
+    documents: Array,
+    positions: Array,
+    ratio: Array,
+    theta: Array,
+    old: Array,
+    anchor: Array,
+    prior: Array,
+    rho: float,
+    scale: float,
+    rows: Array,
+    table: Array,
+    offset: Array,
+    totals: Array,
+    start: int,
+    stop: int,
+) -> None:
+    """`lda_statistics` of the table `old`, then `blend_rows`, then `exp_digamma`."""
+    statistics, blended = np.empty_like(anchor), np.empty_like(anchor)
+    lda_statistics(
+        word_ptr, documents, positions, ratio, theta, old, statistics, totals, start, stop
+    )
+    blend_rows(anchor, prior, statistics, rho, scale, blended, start, stop)
+    if rows.shape[0] > 0:
+        rows[start:stop] = blended[start:stop]
+    if table.shape[0] > 0:
+        exp_digamma(blended, table, offset, start, stop)
 
 
 def lda_bound(
@@ -200,12 +213,15 @@ def scatter_rows(
 def index_words(
     indptr: Array,
     global_ids: Array,
+    counts: Array,
     lookup: Array,
     words: Array,
     ids: Array,
     word_ptr: Array,
     documents: Array,
     positions: Array,
+    lengths: Array,
+    word_counts: Array,
 ) -> int:
     """Number a batch's words in order of appearance, and list each word's documents in order."""
     unique, first, inverse = np.unique(global_ids, return_index=True, return_inverse=True)
@@ -213,7 +229,10 @@ def index_words(
     words[: unique.size] = unique[order]
     ids[:] = np.argsort(order)[inverse]
     positions[:] = np.argsort(ids, kind="stable")
-    documents[:] = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))[positions]
+    document = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
+    documents[:] = document[positions]
+    lengths[:] = np.bincount(document, counts, indptr.size - 1)
+    word_counts[: unique.size] = np.bincount(ids, counts, unique.size)
     word_ptr[0] = 0
     word_ptr[1 : unique.size + 1] = np.cumsum(np.bincount(ids, minlength=unique.size))
     return int(unique.size)

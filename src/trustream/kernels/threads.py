@@ -11,9 +11,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 
+import numpy as np
 from threadpoolctl import ThreadpoolController
+
+from trustream.kernels import spin
 
 Part = tuple[int, int]
 
@@ -65,18 +68,19 @@ def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: in
 class _Errand:
     """Something for a worker to do, unless the one who asked for it has finished first.
 
-    A kernel's parts take tens of microseconds, about as long as waking a thread does, and an
-    executor's futures several times that. So this is as little as will do: one claim, taken by
-    the worker to begin or by the caller to call it off, and one lock that says when it is done.
+    A kernel's parts take tens of microseconds, less than waking a thread does, and an executor's
+    futures several times that. So this is as little as will do: one claim, taken by the worker to
+    begin or by the caller to call it off, and one lock that says when it is done.
     """
 
-    __slots__ = ("_claim", "_done", "_error", "_take")
+    __slots__ = ("_claim", "_done", "_error", "_ended", "_take")
 
     def __init__(self, take: Callable[[], None]) -> None:
         self._take = take
         self._claim = iter((True,))
         self._done = threading.Lock()
         self._done.acquire()
+        self._ended = np.zeros(1, np.int64)
         self._error: BaseException | None = None
 
     def do(self) -> None:
@@ -88,10 +92,12 @@ class _Errand:
                 self._error = error
             finally:
                 self._done.release()
+                self._ended[0] = 1
 
     def finish(self) -> BaseException | None:
         """Called by the caller: wait for the worker, if it has begun, and return its error."""
         if not next(self._claim, False):
+            spin.until_changed(self._ended, 0)
             self._done.acquire()
         return self._error
 
@@ -102,6 +108,7 @@ class _Workers:
     def __init__(self) -> None:
         self._queue: SimpleQueue[_Errand] = SimpleQueue()
         self._n_threads = 0
+        self._n_sent = np.zeros(1, np.int64)
         self._lock = threading.Lock()
 
     def send(self, errands: Sequence[_Errand]) -> None:
@@ -114,10 +121,20 @@ class _Workers:
                     threading.Thread(target=self._work, name=name, daemon=True).start()
         for errand in errands:
             self._queue.put(errand)
+        self._n_sent += 1
 
     def _work(self) -> None:
         while True:
-            self._queue.get().do()
+            seen = int(self._n_sent[0])
+            while not self._queue.empty():
+                try:
+                    errand = self._queue.get_nowait()
+                except Empty:
+                    break
+                errand.do()
+                del errand
+            if not spin.until_changed(self._n_sent, seen):
+                self._queue.get().do()
 
 
 @cache

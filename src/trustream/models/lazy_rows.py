@@ -23,15 +23,17 @@ Array = NDArray[Any]
 
 # The stored numbers are lambda / scale, and float32 holds no more than 1e38.
 _SMALLEST_SCALE = 1e-20
+# So few words that a second thread would come too late.
+_FEW_WORDS = 256
 
 
 def word_parts(n_words: int, n_threads: int) -> list[threads.Part]:
     """Ranges of whole blocks of words, two for each thread: each call of a kernel has its price.
 
-    >>> word_parts(300, 1), word_parts(300, 2)
-    ([(0, 300)], [(0, 128), (128, 256), (256, 300)])
+    >>> word_parts(600, 1), word_parts(600, 2)
+    ([(0, 600)], [(0, 192), (192, 384), (384, 576), (576, 600)])
     """
-    n_parts = 1 if n_threads == 1 else 2 * n_threads
+    n_parts = 1 if n_threads == 1 or n_words <= _FEW_WORDS else 2 * n_threads
     size = -(-max(n_words, 1) // (n_parts * BLOCK)) * BLOCK
     return threads.split(n_words, size)
 

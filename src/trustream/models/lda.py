@@ -19,7 +19,7 @@ from scipy import sparse, special
 from trustream import kernels
 from trustream.models import lda_evidence
 from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_arrays import LdaArrays, LdaNatural
+from trustream.models.lda_arrays import Beliefs, Blend, LdaArrays, LdaNatural
 from trustream.models.lda_batch import BatchMaker, WordBatch
 from trustream.models.lda_prior import LdaPrior
 from trustream.models.protocol import DirichletEvidence, Float64, Rows
@@ -90,10 +90,8 @@ class LdaModel:
     ) -> LdaNatural:
         """(1 - rho) lambda_t + rho (eta + scale s) (equation 11), rows and totals alike."""
         eta = prior.rows(batch.words).astype(self.dtype)
-        with np.errstate(over="ignore", invalid="ignore"):  # such a step is refused later
-            totals = (1 - rho) * anchor.totals + rho * (prior.totals + scale * statistics.totals)
-        recipe = (anchor.rows, eta, statistics.rows, rho, scale)
-        return LdaNatural.blended(self._arrays, recipe, totals)
+        parts = Blend(anchor, eta, prior.totals, statistics, rho, scale)
+        return LdaNatural(None, None, self._arrays, parts)
 
     def commit(
         self,
@@ -149,18 +147,19 @@ class LdaModel:
         tol: float,
     ) -> tuple[Array, LdaNatural]:
         """gamma after at most n_local rounds from `local`, and the statistics of its phi."""
-        table, _ = self._arrays.table(natural)
+        table, _ = natural.table(self._arrays)
         factor, _ = self._arrays.factor(natural.totals)
         gamma, theta, ratio = self._arrays.local(
             batch, table, factor, prior.alpha, local, n_local, tol
         )
-        return gamma, LdaNatural(*self._arrays.statistics(batch, table, theta, ratio))
+        beliefs = Beliefs(batch, table, theta, ratio)
+        return gamma, LdaNatural(None, None, self._arrays, beliefs)
 
     def local_bound(
         self, natural: LdaNatural, prior: LdaPrior, batch: WordBatch, local: Array
     ) -> Float64:
         """Lower bound of each document given beta's beliefs, shape (B,)."""
-        table, offset = self._arrays.table(natural)
+        table, offset = natural.table(self._arrays)
         factor, factor_offset = self._arrays.factor(natural.totals)
         offset = offset.astype(np.float64) + factor_offset
         return self._arrays.bound(batch, table, offset, factor, prior.alpha, local)

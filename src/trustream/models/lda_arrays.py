@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from types import ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,50 +19,82 @@ from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
 
-# anchor (W, K), eta (1, 1), (W, 1) or (W, K), statistics (W, 1) or (W, K), rho, scale
-Recipe = tuple[Array, Array, Array, float, float]
+
+class Beliefs(NamedTuple):
+    """What the statistics of a batch are summed from: n_dw phi_dwk = ratio_dw theta_dk table_wk."""
+
+    batch: WordBatch
+    table: Array
+    theta: Array
+    ratio: Array
+
+
+class Blend(NamedTuple):
+    """(1 - rho) anchor + rho (eta + scale * statistics), to be made when needed."""
+
+    anchor: LdaNatural
+    eta: Array  # (1, 1), (W, 1) or (W, K)
+    eta_totals: Float64
+    statistics: LdaNatural
+    rho: float
+    scale: float
 
 
 class LdaNatural:
-    """lambda of a batch's words (W, K), and its sums over all words (K,) in float64.
+    """lambda or statistics of a batch's words (W, K), and the sums over all words (K,) in float64.
 
-    A blend is kept as its recipe until its rows are asked for: a local step makes them together
-    with exp E[log beta], in one pass over memory.
+    Statistics are kept as the beliefs they are summed from, and a blend as its parts, until
+    someone asks: a local step makes statistics, blend and exp E[log beta] in one pass over memory,
+    and then never needs the rows themselves.
     """
 
-    __slots__ = ("_arrays", "_rows", "recipe", "totals")
+    __slots__ = ("_arrays", "_rows", "_totals", "source")
 
-    def __init__(self, rows: Array, totals: Float64) -> None:
-        self._rows: Array | None = rows
-        self.recipe: Recipe | None = None
-        self._arrays: LdaArrays | None = None
-        self.totals = totals
-
-    @classmethod
-    def blended(cls, arrays: LdaArrays, recipe: Recipe, totals: Float64) -> LdaNatural:
-        """(1 - rho) anchor + rho (eta + scale * statistics), when needed."""
-        natural = cls(recipe[0], totals)
-        natural._rows, natural.recipe, natural._arrays = None, recipe, arrays
-        return natural
+    def __init__(
+        self,
+        rows: Array | None,
+        totals: Float64 | None,
+        arrays: LdaArrays | None = None,
+        source: Beliefs | Blend | None = None,
+    ) -> None:
+        self._rows, self._totals = rows, totals
+        self._arrays, self.source = arrays, source
 
     def __iter__(self) -> Iterator[Array]:
         return iter((self.rows, self.totals))
 
     @property
-    def n_words(self) -> int:
-        """W."""
-        return int((self._rows if self.recipe is None else self.recipe[0]).shape[0])  # type: ignore[union-attr]
-
-    @property
     def rows(self) -> Array:
-        """lambda of the batch's words, (W, K)."""
+        """(W, K)."""
         if self._rows is None:
-            self.keep(self._arrays.blend(self.recipe))  # type: ignore[union-attr, arg-type]
+            self._make()
         return self._rows  # type: ignore[return-value]
 
-    def keep(self, rows: Array) -> None:
-        """Take the rows that the recipe gives."""
-        self._rows, self.recipe = rows, None
+    @property
+    def totals(self) -> Float64:
+        """(K,)."""
+        if self._totals is None:
+            self._make()
+        return self._totals  # type: ignore[return-value]
+
+    @property
+    def beliefs(self) -> Beliefs | None:
+        """Of statistics that are not summed yet."""
+        return self.source if self._rows is None and isinstance(self.source, Beliefs) else None
+
+    def _make(self) -> None:
+        arrays, source = self._arrays, self.source
+        if isinstance(source, Beliefs):
+            self._rows, self._totals = arrays.statistics(*source)  # type: ignore[union-attr]
+        elif isinstance(source, Blend):
+            self._rows, self._totals, _, _ = arrays.blend(source, rows=True)  # type: ignore[union-attr]
+
+    def table(self, arrays: LdaArrays) -> tuple[Array, Array]:
+        """exp(psi(rows) + offset), (W, padded K), and offset (W,)."""
+        if self._rows is None and isinstance(self.source, Blend):
+            _, self._totals, table, offset = arrays.blend(self.source, table=True)
+            return table, offset
+        return arrays.exp_digamma(self.rows)
 
 
 @dataclass(frozen=True)
@@ -74,28 +106,58 @@ class LdaArrays:
     dtype: str
     n_threads: int
 
-    def table(self, natural: LdaNatural) -> tuple[Array, Array]:
-        """exp(psi(lambda) + offset), (W, padded K), and offset (W,)."""
-        n_words = natural.n_words
-        table = np.empty((n_words, -(-self.n_topics // LANES) * LANES), self.dtype)
-        offset = np.empty(n_words, self.dtype)
-        recipe = natural.recipe
-        if recipe is None:
-            rows = natural.rows
+    def exp_digamma(self, rows: Array) -> tuple[Array, Array]:
+        """exp(psi(rows) + offset), (W, padded K), and offset (W,)."""
+        table, offset = self._empty_table(rows.shape[0])
 
-            def work(start: int, stop: int) -> None:
-                self.kernels.exp_digamma(rows, table, offset, start, stop)
+        def work(start: int, stop: int) -> None:
+            self.kernels.exp_digamma(rows, table, offset, start, stop)
 
-        else:
-            made = np.empty_like(recipe[0])
-
-            def work(start: int, stop: int) -> None:
-                self.kernels.blend_exp_digamma(*recipe, made, table, offset, start, stop)
-
-        self._over_words(work, n_words)
-        if recipe is not None:
-            natural.keep(made)
+        self._over_words(work, rows.shape[0])
         return table, offset
+
+    @np.errstate(over="ignore", invalid="ignore")  # such a step is refused later
+    def blend(
+        self, parts: Blend, *, rows: bool = False, table: bool = False
+    ) -> tuple[Array, Float64, Array, Array]:
+        """(rows, totals, table, offset) of a blend; `rows` or `table` are empty if not wanted."""
+        anchor, statistics, n_words = parts.anchor.rows, parts.statistics, parts.anchor.rows.shape[0]
+        recipe = (parts.eta, parts.rho, parts.scale)
+        beliefs = statistics.beliefs
+        made = np.empty((n_words if rows or beliefs is None else 0, self.n_topics), self.dtype)
+        exp_psi, offset = self._empty_table(n_words if table else 0)
+        if beliefs is None:
+            eta, rho, scale = recipe
+
+            def work(start: int, stop: int) -> None:
+                self.kernels.blend_rows(
+                    anchor, eta, statistics.rows, rho, scale, made, start, stop
+                )
+                if table:
+                    self.kernels.exp_digamma(made, exp_psi, offset, start, stop)
+
+            self._over_words(work, n_words)
+            sums = statistics.totals
+        else:
+            batch = beliefs.batch
+            walk = (batch.word_ptr, batch.documents, batch.positions)
+            local = (beliefs.ratio, beliefs.theta, beliefs.table)
+            blocks = np.empty((-(-n_words // BLOCK), self.n_topics))
+
+            def work(start: int, stop: int) -> None:
+                self.kernels.lda_update(
+                    *walk, *local, anchor, *recipe, made, exp_psi, offset, blocks, start, stop
+                )
+
+            self._over_words(work, n_words)
+            sums = blocks.sum(axis=0)
+        rho, scale = parts.rho, parts.scale
+        totals = (1 - rho) * parts.anchor.totals + rho * (parts.eta_totals + scale * sums)
+        return made, totals, exp_psi, offset
+
+    def _empty_table(self, n_words: int) -> tuple[Array, Array]:
+        width = -(-self.n_topics // LANES) * LANES
+        return np.empty((n_words, width), self.dtype), np.empty(n_words, self.dtype)
 
     @np.errstate(over="ignore", invalid="ignore")  # an infinite step is refused at its end
     def factor(self, totals: Float64) -> tuple[Array, float]:
@@ -103,16 +165,6 @@ class LdaArrays:
         psi = special.digamma(totals)
         least = float(psi.min())
         return np.exp(least - psi).astype(self.dtype), least
-
-    def blend(self, recipe: Recipe) -> Array:
-        """(1 - rho) anchor + rho (eta + scale * statistics), (W, K)."""
-        rows = np.empty_like(recipe[0])
-
-        def work(start: int, stop: int) -> None:
-            self.kernels.blend_rows(*recipe, rows, start, stop)
-
-        self._over_words(work, rows.shape[0])
-        return rows
 
     def local(
         self,

@@ -74,18 +74,22 @@ class BatchMaker:
         word_ptr = np.empty(n + 1, np.int64)
         documents = np.empty(n, np.int32)
         positions = np.empty(n, np.int64)
+        lengths, word_counts = np.empty(indptr.size - 1), np.empty(n)
+        with np.errstate(over="ignore"):  # a step with infinite counts is refused
+            weights = counts.data[entries].astype(self._dtype, copy=False)
         n_words = self._kernels.index_words(
             indptr,
             counts.indices[entries].astype(np.int32, copy=False),
+            weights,
             self._lookup(),
             words,
             ids,
             word_ptr,
             documents,
             positions,
+            lengths,
+            word_counts,
         )
-        with np.errstate(over="ignore"):  # a step with infinite counts is refused
-            weights = counts.data[entries].astype(self._dtype, copy=False)
         return WordBatch(
             indptr,
             ids,
@@ -94,10 +98,8 @@ class BatchMaker:
             word_ptr[: n_words + 1],
             documents,
             positions,
-            np.bincount(
-                np.repeat(np.arange(indptr.size - 1), np.diff(indptr)), weights, indptr.size - 1
-            ),
-            np.bincount(ids, weights, n_words),
+            lengths,
+            word_counts[:n_words],
         )
 
     def _lookup(self) -> Array:
