@@ -18,3 +18,25 @@ __all__ = [
     "npmi",
     "umass",
 ]
+
+from trustream.evaluation.item_lists import top_items
+from trustream.evaluation.predictive import (
+    Predictive,
+    bernoulli_log_density,
+    predictive,
+    student_t_log_density,
+)
+from trustream.evaluation.ranking import ranking, ranking_of_lists
+from trustream.evaluation.ranking_result import Measure, Ranking
+
+__all__ = [
+    "Measure",
+    "Predictive",
+    "Ranking",
+    "bernoulli_log_density",
+    "predictive",
+    "ranking",
+    "ranking_of_lists",
+    "student_t_log_density",
+    "top_items",
+]

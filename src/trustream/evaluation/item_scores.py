@@ -1,0 +1,186 @@
+"""Scores of items for users in any of three forms, a block of users at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Array = NDArray[Any]
+Index = NDArray[np.int64]
+
+# Bytes of a block's scores: few enough to stay in the cache while the best are looked for, and
+# enough rows for a matrix product to be worth its preparations.
+_BLOCK_BYTES = 2**23
+_LEAST_ROWS = 16
+_MOST_ROWS = 1024
+# Users that a function is asked for at a time.
+FUNCTION_ROWS = 256
+
+
+class Source(NamedTuple):
+    """Where scores come from.
+
+    `block(rows, buffers)` gives those of users `rows`, in an array that may be written to. A
+    function does not say how many users and items there are; they are None until known.
+    """
+
+    block: Callable[[Index, threading.local], Array]
+    n_users: int | None
+    n_items: int | None
+    n_rows: int
+    parallel: bool
+
+    def fitted(self, n_users: int, n_items: int, name: str) -> Source:
+        """The same for so many users and items, refused if it has others."""
+        for what, own, other in (
+            ("users", self.n_users, n_users),
+            ("items", self.n_items, n_items),
+        ):
+            if own is not None and own != other:
+                raise ValueError(
+                    f"scores are for {own} {what}, {name} for {other}: "
+                    f"give both with a row for each user and a column for each item"
+                )
+        return self._replace(n_users=n_users, n_items=n_items)
+
+    def check_items(self, block: Array) -> None:
+        """Refuse a block with another number of items."""
+        if self.n_items not in (None, block.shape[1]):
+            raise ValueError(
+                f"scores returned {block.shape[1]} columns, expected one for each of "
+                f"{self.n_items} items"
+            )
+
+
+def source_of(scores: Any) -> Source:
+    """Scores of any form, checked."""
+    if callable(scores):
+        return _function(scores)
+    if isinstance(scores, tuple):
+        return _factors(scores)
+    return _dense(scores)
+
+
+def _dense(scores: Any) -> Source:
+    array = _matrix("scores", scores)
+    dtype = _real("scores", array.dtype)
+    n_users, n_items = array.shape
+    n_rows = _block_rows(n_items, dtype)
+
+    def block(rows: Index, buffers: threading.local) -> Array:
+        buffer = _buffer(buffers, (n_rows, n_items), dtype)[: rows.size]
+        buffer[:] = array[rows]
+        return buffer
+
+    return Source(block, n_users, n_items, n_rows, True)
+
+
+def _factors(pair: tuple[Any, ...]) -> Source:
+    if len(pair) != 2:
+        raise ValueError(
+            f"scores is a tuple of {len(pair)}, expected two factors, of shapes (users, K) and "
+            f"(K, items)"
+        )
+    left, right = _matrix("user factors", pair[0]), _matrix("item factors", pair[1])
+    (n_users, k), (k2, n_items) = left.shape, right.shape
+    if k != k2:
+        raise ValueError(
+            f"factors of shapes {left.shape} and {right.shape} do not fit: expected (users, K) and "
+            f"(K, items); transpose the second if it has a row for each item"
+        )
+    dtype = _real("factors", np.result_type(left, right))
+    right = np.ascontiguousarray(right, dtype=dtype)
+    n_rows = _block_rows(n_items, dtype)
+
+    def block(rows: Index, buffers: threading.local) -> Array:
+        filled = np.zeros((n_rows, k), dtype=dtype)
+        filled[: rows.size] = left[rows]
+        buffer = _buffer(buffers, (n_rows, n_items), dtype)
+        # An overflow gives an infinity, which ranks first or last, or NaN, which is refused.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.matmul(filled, right, out=buffer)[: rows.size]
+
+    return Source(block, n_users, n_items, n_rows, True)
+
+
+def _function(function: Callable[[Index], Any]) -> Source:
+    def block(rows: Index, buffers: threading.local) -> Array:
+        values = np.asarray(function(rows.copy()))
+        if values.ndim != 2 or values.shape[0] != rows.size or values.shape[1] == 0:
+            raise ValueError(
+                f"scores returned an array of shape {values.shape} for {rows.size} users, "
+                f"expected ({rows.size}, items)"
+            )
+        return values.astype(_real("scores", values.dtype))
+
+    return Source(block, None, None, FUNCTION_ROWS, False)
+
+
+def _matrix(name: str, value: Any) -> Array:
+    if sparse.issparse(value):
+        raise ValueError(f"{name} is a sparse matrix, expected a dense array: call toarray()")
+    array = np.asarray(value)
+    if array.ndim != 2 or array.shape[1] == 0:
+        raise ValueError(f"{name} has shape {array.shape}, expected two axes and a column or more")
+    return array
+
+
+def _real(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.kind not in "biuf":
+        raise ValueError(f"{name} has type {dtype}, expected real numbers")
+    return np.dtype(np.float32 if dtype in (np.float16, np.float32) else np.float64)
+
+
+def _block_rows(n_items: int, dtype: np.dtype[Any]) -> int:
+    """Users in a block; a multiple of 16, for which matrix products have no odd rows."""
+    n_rows = _BLOCK_BYTES // (n_items * dtype.itemsize) // _LEAST_ROWS * _LEAST_ROWS
+    return min(_MOST_ROWS, max(_LEAST_ROWS, n_rows))
+
+
+def _buffer(buffers: threading.local, shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:
+    """This thread's array for scores: getting fresh memory takes as long as a matrix product."""
+    if not hasattr(buffers, "array"):
+        buffers.array = np.empty(shape, dtype=dtype)
+    result: Array = buffers.array
+    return result
+
+
+# --- checks
+
+
+def positive_integer(name: str, value: Any) -> int:
+    """`value`, refused unless it is a whole number above zero.
+
+    >>> positive_integer("n", 3)
+    3
+    """
+    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+    return int(value)
+
+
+def entries(name: str, matrix: Any) -> sparse.csr_array:
+    """A copy of `matrix` in CSR form and float64, without zeros and repetitions, in order.
+
+    >>> entries("seen", [[0, 2], [0, 0]]).nnz
+    1
+    """
+    try:
+        result = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must be a sparse matrix or array of numbers of shape (users, items), "
+            f"got {type(matrix).__name__}: {error}"
+        ) from error
+    if result.ndim != 2:
+        raise ValueError(f"{name} has shape {result.shape}, expected (users, items)")
+    if not np.isfinite(result.data).all():
+        raise ValueError(f"{name} has entries that are NaN or infinite, expected finite numbers")
+    result.sum_duplicates()
+    result.eliminate_zeros()
+    return result
