@@ -87,7 +87,7 @@ def test_dirichlet_terms(shape: str, dtype: str) -> None:
 @pytest.mark.parametrize("prior", [(1, 1), (30, 1), (30, 0)])
 @pytest.mark.parametrize("width", [1, 0])
 def test_blend_rows(k: int, prior: tuple[int, int], width: int, dtype: str) -> None:
-    """Equation 11, for every shape of prior and statistics; a width of 0 stands for K."""
+    """Equation 14, for every shape of prior and statistics; a width of 0 stands for K."""
     rng = np.random.default_rng(8)
     anchor = rows_like(rng, (30, k), dtype)
     eta = rows_like(rng, (prior[0], prior[1] or k), dtype)

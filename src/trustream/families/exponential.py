@@ -10,7 +10,7 @@ NaturalT = TypeVar("NaturalT", bound=tuple[Any, ...])
 def blend(
     anchor: NaturalT, prior: NaturalT, statistics: NaturalT, rho: float, scale: float
 ) -> NaturalT:
-    """The coordinate step on lambda (equation 11 of the paper), for tuples of arrays.
+    """The coordinate step on lambda (equation 14 of the paper), for tuples of arrays.
 
         lambda = (1 - rho) lambda_t + rho (eta + scale * s)
 

@@ -1,4 +1,4 @@
-"""Natural-gradient step: ordinary stochastic variational inference (equation 8 of the paper)."""
+"""Natural-gradient step: ordinary stochastic variational inference (equation 10 of the paper)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Trust-region step (Algorithm 1 of the paper).
 
-The batch's subproblem, equation 9,
+The batch's subproblem, equation 11,
 
     lambda_{t+1} = argmax_lambda { L_n(lambda) - xi KL(lambda, lambda_t) },   rho = 1 / (1 + xi),
 

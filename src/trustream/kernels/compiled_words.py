@@ -31,7 +31,7 @@ def exp_digamma(rows, table, offset, start, stop):
 
 @njit(**_OPTIONS)
 def blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop):
-    """rows = (1 - rho) anchor + rho (prior + scale * statistics), word by word (equation 11).
+    """rows = (1 - rho) anchor + rho (prior + scale * statistics), word by word (equation 14).
 
     prior has shape (1, 1), (W, 1) or (W, K); statistics (W, 1) or (W, K).
     """

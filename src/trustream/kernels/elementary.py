@@ -35,7 +35,8 @@ _SHIFT = {32: 3.5, 64: 7.5}
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)
 _SERIES = [(1 - 2.0 ** (1 - 2 * j)) * b / (2 * j) for j, b in enumerate(_BERNOULLI, start=1)]
 _LN2 = math.log(2.0)
-# log 2 in two parts: an integer times the first is exact, the second carries the rest.
+# log 2 in two parts: an integer times the first is exact, the second carries the rest (if the
+# compiler keeps them apart, which it need not; the tests hold either way).
 _LN2_HIGH = 0.693359375
 
 

@@ -37,11 +37,6 @@ _MOST_PARTIALS = 8
 # Products with fewer multiplications (about a millisecond) are not worth waking more threads for.
 _LEAST_WORK = 2**24
 
-# A step makes and drops arrays of a few hundred kilobytes. The C library gives such memory back
-# to the system each time, to be handed out again page by page, until it has seen a larger array
-# dropped: this one, which is never written to.
-np.empty(2**21)
-
 
 class Features(Protocol):
     """f(x_n) of the B data points of a batch."""
@@ -114,6 +109,10 @@ def padded(rows: Array, multiple: int, dtype: str) -> Array:
 @cache
 def kernels(backend: str) -> ModuleType:
     """The mixtures' kernels of that backend."""
+    # A step makes and drops arrays of a few hundred kilobytes. The C library gives such memory
+    # back to the system each time, to be handed out again page by page, until it has seen a
+    # larger array dropped: this one, which is never written to.
+    np.empty(2**21)
     return importlib.import_module(f"trustream.kernels.mixtures_{backend}")
 
 

@@ -88,7 +88,7 @@ class LdaModel:
         rho: float,
         scale: float,
     ) -> LdaNatural:
-        """(1 - rho) lambda_t + rho (eta + scale s) (equation 11), rows and totals alike."""
+        """(1 - rho) lambda_t + rho (eta + scale s) (equation 14), rows and totals alike."""
         eta = prior.rows(batch.words).astype(self.dtype)
         parts = Blend(anchor, eta, prior.totals, statistics, rho, scale)
         return LdaNatural(None, None, self._arrays, parts)

@@ -78,7 +78,7 @@ class Model(Protocol):
     def blend(
         self, anchor: Any, prior: Any, batch: Any, statistics: Any, rho: float, scale: float
     ) -> Any:
-        """(1 - rho) lambda_t + rho (eta + scale s), equation 11, on Naturals."""
+        """(1 - rho) lambda_t + rho (eta + scale s), equation 14, on Naturals."""
 
     def commit(self, lambda_: Any, prior: Any, batch: Any, natural: Any, rho: float) -> Any:
         """Store `natural` for what the batch touches; the rest decays towards the prior:
