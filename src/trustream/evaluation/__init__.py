@@ -6,19 +6,6 @@ Every function takes plain arrays, so that models of other libraries can be scor
 from __future__ import annotations
 
 from trustream.evaluation.coherence import Coherence, c_v, coherence, npmi, umass
-from trustream.evaluation.topics import TopicMatch, diversity, match_topics
-
-__all__ = [
-    "Coherence",
-    "TopicMatch",
-    "c_v",
-    "coherence",
-    "diversity",
-    "match_topics",
-    "npmi",
-    "umass",
-]
-
 from trustream.evaluation.item_lists import top_items
 from trustream.evaluation.predictive import (
     Predictive,
@@ -28,15 +15,24 @@ from trustream.evaluation.predictive import (
 )
 from trustream.evaluation.ranking import ranking, ranking_of_lists
 from trustream.evaluation.ranking_result import Measure, Ranking
+from trustream.evaluation.topics import TopicMatch, diversity, match_topics
 
 __all__ = [
+    "Coherence",
     "Measure",
     "Predictive",
     "Ranking",
+    "TopicMatch",
     "bernoulli_log_density",
+    "c_v",
+    "coherence",
+    "diversity",
+    "match_topics",
+    "npmi",
     "predictive",
     "ranking",
     "ranking_of_lists",
     "student_t_log_density",
     "top_items",
+    "umass",
 ]
