@@ -17,7 +17,7 @@ from rich.table import Table
 from scipy import sparse
 
 import trustream
-from trustream import docstrings
+from trustream import docstrings, text
 
 _HELD_OUT = 0.05  # of the documents
 _FEWEST_DOCUMENTS = 100
@@ -95,11 +95,11 @@ def run(
     held_out = [documents[index] for index in order[:n_held_out]]
     training = [documents[index] for index in order[n_held_out:]]
     # Words come from the training part, so that each has been seen and none has probability zero.
-    vocabulary = docstrings.build_vocabulary(training)
+    vocabulary = text.build_vocabulary(training)
     if not vocabulary:
         raise ValueError(f"the {len(training)} docstrings found have no words in common")
-    counts = docstrings.count_matrix(training, vocabulary)
-    observed, hidden = split_tokens(docstrings.count_matrix(held_out, vocabulary), rng)
+    counts = text.count_matrix(training, vocabulary)
+    observed, hidden = split_tokens(text.count_matrix(held_out, vocabulary), rng)
 
     def score(model: Any) -> float:
         return completion_log_likelihood(model.transform(observed), model.components_, hidden)

@@ -7,25 +7,18 @@ from __future__ import annotations
 
 import ast
 import os
-import re
 import sys
 import sysconfig
 import time
-import unicodedata
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-import numpy as np
-from scipy import sparse
-
-from trustream._stop_words import STOP_WORDS
+from trustream import text
 
 _SITE = ("site-packages", "dist-packages")
 _SKIPPED = {"__pycache__", "node_modules", "test", "tests", "testing", "idle_test", *_SITE}
 _LARGEST_FILE = 1_000_000  # bytes; longer ones are generated tables
-_WORD = re.compile(r"[^\W\d_]{3,}")
 
 
 def default_roots() -> list[Path]:
@@ -85,9 +78,9 @@ def docstrings_of(source: bytes) -> list[str]:
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            text = ast.get_docstring(node)
-            if text:
-                found.append(text)
+            docstring = ast.get_docstring(node)
+            if docstring:
+                found.append(docstring)
         # Only statements hold definitions; expressions are most of the tree.
         pending += [
             child
@@ -100,8 +93,8 @@ def docstrings_of(source: bytes) -> list[str]:
 _HOLDERS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
-def tokenise(text: str) -> list[str]:
-    """Return the words of ``text``: Unicode letters, lower case, three or more, no stop words.
+def tokenise(docstring: str) -> list[str]:
+    """Return the words of a docstring as `text.tokenise` does, without those of its examples.
 
     Lines of interactive examples (``>>>``) are left out.
 
@@ -111,10 +104,9 @@ def tokenise(text: str) -> list[str]:
     ['größe', 'samples', 'arrays']
     """
     prose = "\n".join(
-        line for line in text.splitlines() if not line.lstrip().startswith((">>>", "..."))
+        line for line in docstring.splitlines() if not line.lstrip().startswith((">>>", "..."))
     )
-    words = _WORD.findall(unicodedata.normalize("NFC", prose).lower())
-    return [word for word in words if word not in STOP_WORDS]
+    return text.tokenise(prose)
 
 
 def collect(
@@ -155,8 +147,8 @@ def collect(
             source = path.read_bytes()
         except OSError:
             continue
-        for text in docstrings_of(source):
-            words = tuple(tokenise(text))
+        for docstring in docstrings_of(source):
+            words = tuple(tokenise(docstring))
             if len(words) >= min_words:
                 documents.setdefault(words)
         if progress is not None:
@@ -182,51 +174,3 @@ def _in_turns(roots: Sequence[Path]) -> Iterator[Path]:
                 remaining.append(queue)
                 break
         queues = remaining
-
-
-def build_vocabulary(
-    documents: Iterable[Sequence[str]],
-    *,
-    min_documents: int = 5,
-    max_fraction: float = 0.3,
-    max_words: int = 10_000,
-) -> list[str]:
-    """Return the words, sorted, that are in neither too few nor too many documents.
-
-    If more than ``max_words`` are left, those in most documents stay (ties by the alphabet).
-
-    Examples
-    --------
-    >>> build_vocabulary([["a", "b"], ["a", "c"], ["a", "b"]], min_documents=2, max_fraction=0.9)
-    ['b']
-    """
-    count = 0
-    frequency: Counter[str] = Counter()
-    for words in documents:
-        count += 1
-        frequency.update(set(words))
-    kept = [w for w, n in frequency.items() if min_documents <= n <= max_fraction * count]
-    kept.sort(key=lambda word: (-frequency[word], word))
-    return sorted(kept[:max_words])
-
-
-def count_matrix(documents: Iterable[Sequence[str]], vocabulary: Sequence[str]) -> sparse.csr_array:
-    """Return the counts of the vocabulary's words as a (documents, words) CSR array of int64.
-
-    Examples
-    --------
-    >>> count_matrix([["b", "a", "b"], ["z"]], ["a", "b"]).toarray()
-    array([[1, 2],
-           [0, 0]])
-    """
-    column = {word: index for index, word in enumerate(vocabulary)}
-    rows: list[int] = []
-    columns: list[int] = []
-    number = 0
-    for number, words in enumerate(documents, start=1):
-        known = [column[word] for word in words if word in column]
-        columns += known
-        rows += [number - 1] * len(known)
-    ones = np.ones(len(rows), dtype=np.int64)
-    # COO to CSR adds up what is in the same place.
-    return sparse.coo_array((ones, (rows, columns)), shape=(number, len(column))).tocsr()
