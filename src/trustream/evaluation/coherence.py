@@ -79,8 +79,9 @@ def coherence(
         Weights, of which the `n_words` largest are taken, the first of equal ones; or top words,
         best first, as columns of the reference or as strings.
     reference : matrix of shape (n_documents, n_features), or iterable of sequences of int or str
-        Counts of words, where each document is a window; or texts as lists of tokens. Tokens that
-        are in no topic, and the number -1, only take their place in a window.
+        Counts of words, where each document is a window; or texts as lists of tokens, read once.
+        An array of two dimensions is always counts. Tokens that are in no topic, and the number
+        -1, only take their place in a window.
     measure : {"npmi", "umass", "c_v"}, default="npmi"
         See the functions of these names; "c_npmi" and "u_mass" are accepted as well.
     n_words : int, default=10
@@ -108,19 +109,13 @@ def coherence(
     Coherence(npmi 0.0251 ± 0.9749, 2 topics, 2 words, 4 windows of 10)
     """
     name = _ALIASES.get(measure, measure)
-    if name not in _MEASURES:
-        raise ValueError(f"measure must be one of {tuple(_MEASURES)}, got {measure!r}")
-    if n_words < 2:
-        raise ValueError(f"n_words must be at least 2, got {n_words}: coherence is about pairs")
-    if window is not None and window < 1:
-        raise ValueError(f"window must be at least 1 token, got {window}")
-    if window_rule not in ("gensim", "exact"):
-        raise ValueError(f'window_rule must be "gensim" or "exact", got {window_rule!r}')
+    _check_options(name, n_words, window, window_rule)
     words = topic_words.top_words(topics, n_words)
     for k, topic in enumerate(words):
         if len(topic) < 2:
             raise ValueError(f"topic {k} has a single word, expected at least 2")
     measure_of, default_window = _MEASURES[name]
+    width = topic_words.width(topics)
     if references.is_matrix(reference):
         if window is not None:
             raise ValueError(
@@ -128,15 +123,11 @@ def coherence(
                 "order of words: leave window out, or pass texts"
             )
         documents = references.matrix(reference)
-        columns = references.columns(
-            words, topic_words.width(topics), documents.shape[1], vocabulary
-        )
+        columns = references.columns(words, width, documents.shape[1], vocabulary)
         counts = cooccurrence.in_documents(documents, columns)
     else:
         window = default_window if window is None else window
-        texts, column_of, columns = references.texts(
-            reference, words, topic_words.width(topics), vocabulary
-        )
+        texts, column_of, columns = references.texts(reference, words, width, vocabulary)
         counts = cooccurrence.in_texts(texts, column_of, columns, window, window_rule)
     return Coherence(
         measure=name,
@@ -146,6 +137,17 @@ def coherence(
         window=window,
         n_windows=counts.n_windows,
     )
+
+
+def _check_options(measure: str, n_words: int, window: int | None, window_rule: str) -> None:
+    if measure not in _MEASURES:
+        raise ValueError(f"measure must be one of {tuple(_MEASURES)}, got {measure!r}")
+    if n_words < 2:
+        raise ValueError(f"n_words must be at least 2, got {n_words}: coherence is about pairs")
+    if window is not None and window < 1:
+        raise ValueError(f"window must be at least 1 token, got {window}")
+    if window_rule not in ("gensim", "exact"):
+        raise ValueError(f'window_rule must be "gensim" or "exact", got {window_rule!r}')
 
 
 def npmi(topics: Any, reference: Any, **options: Any) -> Coherence:
