@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_non_negative
 
 from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
+from trustream.estimators.topic_scores import TopicScores
 from trustream.estimators.training import Settings
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
@@ -33,7 +34,7 @@ _LEARN = {
 
 
 class LatentDirichletAllocation(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, VariationalEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicScores, VariationalEstimator
 ):
     """Topics of documents, learned by trust-region stochastic variational inference.
 

@@ -5,6 +5,7 @@ Every function takes plain arrays, so that models of other libraries can be scor
 
 from __future__ import annotations
 
+from trustream.evaluation.bound import Bound, bound
 from trustream.evaluation.coherence import Coherence, c_v, coherence, npmi, umass
 from trustream.evaluation.item_lists import top_items
 from trustream.evaluation.predictive import (
@@ -18,12 +19,14 @@ from trustream.evaluation.ranking_result import Measure, Ranking
 from trustream.evaluation.topics import TopicMatch, diversity, match_topics
 
 __all__ = [
+    "Bound",
     "Coherence",
     "Measure",
     "Predictive",
     "Ranking",
     "TopicMatch",
     "bernoulli_log_density",
+    "bound",
     "c_v",
     "coherence",
     "diversity",
