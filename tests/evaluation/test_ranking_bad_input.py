@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,12 @@ def test_bad_scores(scores: Any, message: str) -> None:
         ranking(scores, HELD_OUT, m=2)
 
 
-def test_a_lonely_nan_among_many_items() -> None:
+@pytest.mark.parametrize("item", [0, 4321, 4999])
+def test_a_lonely_nan_among_many_items(item: int) -> None:
+    """In a group of items, and among the last, which are in none."""
     scores = np.zeros((3, 5000))
-    scores[2, 4321] = np.nan
-    with pytest.raises(ValueError, match="score of user 7 for item 4321 is NaN"):
+    scores[2, item] = np.nan
+    with pytest.raises(ValueError, match=f"score of user 7 for item {item} is NaN"):
         top_items(lambda users: scores[users - 5], 3, users=[5, 6, 7])
 
 
@@ -83,6 +86,12 @@ def test_bad_held_out_and_seen(held_out: Any, seen: Any, message: str) -> None:
 def test_bad_lists(lists: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         ranking_of_lists(lists, HELD_OUT)
+
+
+def test_the_user_of_a_bad_list_in_a_later_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(importlib.import_module("trustream.evaluation.ranking"), "_CHUNK", 2)
+    with pytest.raises(ValueError, match=r"user 3 has an item twice: \[1, 1\]"):
+        ranking_of_lists([[0, 1], [0, 1], [0, 1], [1, 1]], np.ones((4, 2)))
 
 
 def test_bad_arguments_of_top_items() -> None:

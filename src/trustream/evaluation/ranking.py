@@ -202,18 +202,23 @@ def _at(
     sizes: tuple[int, ...], lists: Index, held_out: sparse.csr_array
 ) -> Iterator[tuple[Float64, ...]]:
     """The MEASURES of users (B,) for each M, from lists (B, n) and gains (B, I)."""
+    lists = lists[:, : max(sizes)]
     gains = _Lookup(held_out)(lists)
     discounts = 1 / np.log2(np.arange(max(sizes)) + 2)
+    # Summed one by one, so that neither the lists' width nor other M change the last digit, and a
+    # list in the best order has an NDCG of exactly 1.
+    dcg = np.zeros((lists.shape[0], lists.shape[1] + 1))
+    np.cumsum(gains * discounts[: lists.shape[1]], axis=1, out=dcg[:, 1:])
     n_held_out = np.diff(held_out.indptr)
     best = _sorted_gains(held_out)
     for size in sizes:
         hits = np.count_nonzero(gains[:, :size], axis=1)
         length = np.count_nonzero(lists[:, :size] >= 0, axis=1)
         shorter = np.minimum(n_held_out, np.maximum(length, 1))
-        dcg = (gains[:, :size] * discounts[: min(size, gains.shape[1])]).sum(axis=1)
         row, rank, gain = (part[best[1] < size] for part in best)
         best_dcg = np.bincount(row, gain * discounts[rank], minlength=lists.shape[0])
-        yield hits / shorter, hits / size, hits / n_held_out, np.minimum(dcg / best_dcg, 1)
+        ndcg = np.minimum(dcg[:, min(size, lists.shape[1])] / best_dcg, 1)
+        yield hits / shorter, hits / size, hits / n_held_out, ndcg
 
 
 def _sorted_gains(held_out: sparse.csr_array) -> tuple[Index, Index, Float64]:
