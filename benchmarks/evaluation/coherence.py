@@ -24,7 +24,7 @@ from benchmarks.core.rows import Row, Setup, at_least, at_most, information
 from benchmarks.core.timing import seconds
 from trustream import LatentDirichletAllocation
 from trustream.evaluation.coherence import coherence
-from trustream.evaluation.topics import top_words
+from trustream.evaluation.word_lists import top_words
 
 FILES = ("wiki_en.npz",)
 N_TOPICS, WINDOW = 100, 10

@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from scipy.spatial import distance as scipy_distance
 
 from trustream.evaluation import topics as module
-from trustream.evaluation.topics import DISTANCES, diversity, match_topics, top_words
+from trustream.evaluation.topics import DISTANCES, diversity, match_topics
+from trustream.evaluation.word_lists import top_words
 
 
 def random_topics(seed: int, n_topics: int, n_features: int = 30) -> np.ndarray:

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from trustream.evaluation import cooccurrence, references
-from trustream.evaluation import topics as topic_words
+from trustream.evaluation import cooccurrence, references, word_lists
 
 # Added to the probability of a pair, so that one that never occurs has a logarithm.
 EPSILON = 1e-12
@@ -110,12 +109,12 @@ def coherence(
     """
     name = _ALIASES.get(measure, measure)
     _check_options(name, n_words, window, window_rule)
-    words = topic_words.top_words(topics, n_words)
+    words = word_lists.top_words(topics, n_words)
     for k, topic in enumerate(words):
         if len(topic) < 2:
             raise ValueError(f"topic {k} has a single word, expected at least 2")
     measure_of, default_window = _MEASURES[name]
-    width = topic_words.width(topics)
+    width = word_lists.width(topics)
     if references.is_matrix(reference):
         if window is not None:
             raise ValueError(

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from trustream.kernels.threads import one_blas_thread
+
 # Tokens that are turned into intervals at once: some tens of megabytes.
 _BLOCK = 2**20
 
@@ -183,4 +185,6 @@ def _overlaps(intervals: _Intervals, topic: np.ndarray) -> np.ndarray:
     kept = np.flatnonzero(length)
     # In float64 for BLAS; whole numbers, so exact below 2^53.
     present = np.cumsum(change, axis=0, dtype=np.int8)[kept].astype(np.float64)
-    return np.rint((present * length[kept, None]).T @ present).astype(np.int64)
+    with one_blas_thread():
+        joint = (present * length[kept, None]).T @ present
+    return joint.astype(np.int64)
