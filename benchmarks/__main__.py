@@ -10,7 +10,8 @@ from typing import Any
 
 import click
 
-from benchmarks.core import MEASUREMENTS
+from benchmarks import core as core_package
+from benchmarks import evaluation as evaluation_package
 from benchmarks.data import require
 
 
@@ -54,19 +55,50 @@ def main() -> None:
     """Benchmarks of trustream. Each prints a table and writes JSON."""
 
 
+def measurements(names: Iterable[str]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Options of a benchmark that is a list of measurements."""
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        only = click.option(
+            "--only",
+            multiple=True,
+            type=click.Choice(list(names)),
+            help="Run this measurement only; may be given several times.",
+        )
+        threads = click.option(
+            "--threads", default=2, show_default=True, type=click.IntRange(min=1)
+        )
+        return common(only(threads(command)))
+
+    return decorate
+
+
+def _measure(
+    name: str, data: Path, out: Path | None, quick: bool, only: tuple[str, ...], threads: int
+) -> None:
+    _run(
+        "benchmarks.core.command",
+        package=f"benchmarks.{name}",
+        data=data,
+        out=out or Path("bench-results") / f"{name}.json",
+        quick=quick,
+        only=only,
+        n_threads=threads,
+    )
+
+
 @main.command()
-@common
-@click.option(
-    "--only",
-    multiple=True,
-    type=click.Choice(list(MEASUREMENTS)),
-    help="Run this measurement only; may be given several times.",
-)
-@click.option("--threads", default=2, show_default=True, type=click.IntRange(min=1))
-def core(data: Path, out: Path | None, quick: bool, only: tuple[str, ...], threads: int) -> None:
+@measurements(core_package.MEASUREMENTS)
+def core(**options: Any) -> None:
     """Speed and memory of the three models, side by side with peers."""
-    out = out or Path("bench-results") / "core.json"
-    _run("benchmarks.core.command", data=data, out=out, quick=quick, only=only, n_threads=threads)
+    _measure("core", **options)
+
+
+@main.command()
+@measurements(evaluation_package.MEASUREMENTS)
+def evaluation(**options: Any) -> None:
+    """Speed and errors of held-out likelihood and coherence."""
+    _measure("evaluation", **options)
 
 
 @main.command()

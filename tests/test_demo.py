@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from rich.console import Console
 from scipy import sparse
 
-from trustream import demo
+from trustream import demo, terminal
 from trustream.cli import main
 
 
@@ -106,7 +106,7 @@ def test_run_needs_documents(tmp_path: Path) -> None:
 
 def test_bar_on_a_terminal() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=80)
-    with demo._progress(console, "Working", 3) as advance:
+    with terminal.progress(console, "Working", 3) as advance:
         advance(3)
     assert "3/3" in console.file.getvalue()
 

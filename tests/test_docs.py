@@ -12,12 +12,19 @@ def blocks(path: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
 
 
-def test_the_guide_runs_from_top_to_bottom() -> None:
+PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md") if blocks(path))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_runs_from_top_to_bottom(page: str) -> None:
     names: dict[str, object] = {}
-    code = blocks(ROOT / "docs" / "guide.md")
-    assert len(code) >= 7
-    for block in code:
-        exec(compile(block, "guide.md", "exec"), names)
+    for block in blocks(ROOT / "docs" / page):
+        exec(compile(block, page, "exec"), names)
+
+
+def test_pages_with_code() -> None:
+    assert {"guide.md", "evaluation.md"} <= set(PAGES)
+    assert len(blocks(ROOT / "docs" / "guide.md")) >= 7
 
 
 def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -32,7 +39,10 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (tmp_path / "topics.safetensors").is_file()
 
 
-@pytest.mark.parametrize("path", ["README.md", "CONTRIBUTING.md", "docs/guide.md"])
+@pytest.mark.parametrize(
+    "path",
+    ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))],
+)
 def test_links_lead_somewhere(path: str) -> None:
     text = (ROOT / path).read_text(encoding="utf-8")
     for target in re.findall(r"\]\(([^)#:]+)\)", text):

@@ -1,4 +1,4 @@
-"""`python -m benchmarks core`: run the measurements, one after the other."""
+"""Run the measurements of a package, one after the other."""
 
 from __future__ import annotations
 
@@ -10,21 +10,28 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks.core import MEASUREMENTS, machine, report
+from benchmarks.core import machine, report
 from benchmarks.core.rows import Row, Setup
 from benchmarks.data import require
 
 
-def run(data: Path, out: Path, quick: bool, only: Iterable[str], n_threads: int) -> None:
+def run(
+    package: str, data: Path, out: Path, quick: bool, only: Iterable[str], n_threads: int
+) -> None:
     """Run all or some measurements, print the table and write the file.
+
+    Args:
+        package: `benchmarks.core`, say: MEASUREMENTS has its modules by name, and each of these
+            has FILES, the data that it reads, and measure(setup), which yields rows.
 
     Raises:
         FileNotFoundError: a data set is not there.
         SystemExit: a measurement failed; the others are reported all the same.
     """
-    names = [name for name in MEASUREMENTS if name in only] or list(MEASUREMENTS)
+    measurements = importlib.import_module(package).MEASUREMENTS
+    names = [name for name in measurements if name in only] or list(measurements)
     modules = {
-        name: importlib.import_module(f"benchmarks.core.{MEASUREMENTS[name]}") for name in names
+        name: importlib.import_module(f"{package}.{measurements[name]}") for name in names
     }
     require(data, (file for module in modules.values() for file in module.FILES))
     setup = Setup(data, quick, n_threads)

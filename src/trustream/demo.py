@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from scipy import sparse
 
 import trustream
 from trustream import docstrings, text
+from trustream.terminal import progress
 
 _HELD_OUT = 0.05  # of the documents
 _FEWEST_DOCUMENTS = 100
@@ -84,7 +83,7 @@ def run(
     err = Console(stderr=True) if err is None else err
     rng = np.random.default_rng(seed)
 
-    with _progress(err, "Reading docstrings", max_documents) as advance:
+    with progress(err, "Reading docstrings", max_documents) as advance:
         documents = docstrings.collect(roots, max_documents=max_documents, progress=advance)
     if len(documents) < _FEWEST_DOCUMENTS:
         raise ValueError(
@@ -209,33 +208,6 @@ def largest_first(
     """Return the ``n`` most probable words of each topic, the topic with most words first."""
     topics = model.top_words(n, vocabulary)
     return [topics[k] for k in np.argsort(-model.components_.sum(axis=1), kind="stable")]
-
-
-@contextmanager
-def _progress(console: Console, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show a bar on a terminal and a few plain lines elsewhere; yields ``advance(done)``."""
-    if console.is_terminal:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
-            task = bar.add_task(title, total=total)
-            yield lambda done: bar.update(task, completed=done)
-        return
-    due = time.monotonic()
-    last = 0
-
-    def advance(done: int) -> None:
-        nonlocal due, last
-        last = done
-        if time.monotonic() >= due:
-            line(done)
-            due = time.monotonic() + 5.0
-
-    def line(done: int) -> None:
-        of = "" if total is None else f" of {total}"
-        print(f"{title}: {done}{of}", file=console.file, flush=True)
-
-    yield advance
-    line(last)
 
 
 def _report(result: DemoResult, out: Console) -> None:

@@ -9,6 +9,7 @@ import click
 
 from trustream import __version__
 from trustream.cli.demo import demo
+from trustream.cli.evaluate import evaluate
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -18,3 +19,4 @@ def main() -> None:
 
 
 main.add_command(demo)
+main.add_command(evaluate)

@@ -1,0 +1,134 @@
+"""``trustream evaluate``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+# Written out, so that --help does not load the library; a test compares them.
+MEASURES = (
+    "chib", "left-to-right", "completion", "importance", "bound", "npmi", "umass", "c_v",
+    "diversity",
+)  # fmt: skip
+
+_EPILOG = """\b
+Examples:
+  trustream evaluate topics.safetensors held_out.npz
+  trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt --json
+  trustream evaluate topics.safetensors held_out.npz -m left-to-right -m npmi
+"""
+
+
+@click.command(epilog=_EPILOG)
+@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "-m",
+    "--measure",
+    "measures",
+    multiple=True,
+    type=click.Choice(MEASURES),
+    help="What to measure, several times for several things.  "
+    "[default: chib, completion, bound, npmi, diversity]",
+)
+@click.option(
+    "--vocabulary",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Words by column, one a line; needed for text if the model has no names.",
+)
+@click.option(
+    "--reference",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Reference corpus of the coherence.  [default: DATA]",
+)
+@click.option("--rows", type=click.IntRange(1), help="Take the first ROWS rows of DATA only.")
+@click.option(
+    "--words", default=10, show_default=True, type=click.IntRange(2), help="Top words a topic."
+)
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
+@click.option("--jobs", type=click.IntRange(1), help="Threads.  [default: all cores]")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+def evaluate(
+    model: Path,
+    data: Path,
+    measures: tuple[str, ...],
+    vocabulary: Path | None,
+    reference: Path | None,
+    rows: int | None,
+    words: int,
+    seed: int,
+    jobs: int | None,
+    as_json: bool,
+) -> None:
+    """Score a saved MODEL on held-out DATA: likelihood, bound, coherence, density.
+
+    MODEL is a file that an estimator saved. DATA is a matrix with the model's columns (.npz, .npy,
+    .mtx, .csv) or text (.txt with a document a line, .jsonl with a text or tokens a line).
+    """
+    from rich.console import Console
+
+    import trustream
+    from trustream import reading
+    from trustream.evaluation.report import report
+    from trustream.terminal import progress
+
+    console = Console(stderr=True)
+    try:
+        estimator = trustream.load(model)
+        names = _names(estimator, vocabulary)
+        X = reading.read_matrix(data, names)
+        if rows is not None:
+            X = X[:rows]
+        result = report(
+            estimator,
+            X,
+            measures=measures or None,
+            reference=None if reference is None else reading.read_matrix(reference, names),
+            n_words=words,
+            vocabulary=names,
+            random_state=seed,
+            n_jobs=jobs,
+            progress=lambda title, total: progress(console, title, total),
+        )
+    except ValueError as error:
+        raise click.ClickException(str(error)) from error
+    if as_json:
+        click.echo(json.dumps(result.to_json(), indent=2))
+    else:
+        _print(result, model.name, data.name)
+
+
+def _names(estimator: Any, vocabulary: Path | None) -> list[str] | None:
+    from trustream import reading
+
+    if vocabulary is None:
+        names = getattr(estimator, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+    words = reading.read_vocabulary(vocabulary)
+    if len(words) != estimator.n_features_in_:
+        raise ValueError(
+            f"{vocabulary.name} has {len(words)} words, the model has {estimator.n_features_in_}"
+        )
+    return words
+
+
+def _print(result: Any, model: str, data: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    rows = f"{result.n_rows:,} rows"
+    if result.n_tokens is not None:
+        rows = f"{result.n_rows:,} documents, {result.n_tokens:,} words"
+    table = Table(title=f"{model} ({result.model}) on {data}: {rows}", title_justify="left")
+    table.add_column("Measure")
+    table.add_column("Value", justify="right")
+    table.add_column("± Error", justify="right")
+    table.add_column("Unit")
+    table.add_column("Note")
+    for figure in result.figures:
+        error = "" if figure.standard_error is None else f"{figure.standard_error:.4f}"
+        table.add_row(figure.name, f"{figure.value:,.4f}", error, figure.unit, figure.note)
+    Console().print(table)

@@ -1,0 +1,216 @@
+"""All that can be said of a fitted model and some held-out data, as one table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from trustream.evaluation.coherence import Coherence
+from trustream.evaluation.predictive import predictive
+
+HELD_OUT = ("chib", "left-to-right", "completion", "importance")
+COHERENCE = ("npmi", "umass", "c_v")
+TOPIC_MEASURES = (*HELD_OUT, "bound", *COHERENCE, "diversity")
+DEFAULT_MEASURES = ("chib", "completion", "bound", "npmi", "diversity")
+
+# progress(title, total) is entered and gives a function to be called with how much is done.
+Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a report.
+
+    Attributes:
+        name: what it is.
+        value: the number.
+        standard_error: of the value, None where there is none.
+        unit: what it is measured in.
+        note: what one must know to read it.
+    """
+
+    name: str
+    value: float
+    standard_error: float | None
+    unit: str
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """Figures of a model on held-out data.
+
+    Attributes:
+        model: name of the model's class.
+        n_rows: documents or data points.
+        n_tokens: words, None for mixtures.
+        figures: the numbers.
+    """
+
+    model: str
+    n_rows: int
+    n_tokens: int | None
+    figures: list[Figure]
+
+    def to_json(self) -> dict[str, Any]:
+        """The report as JSON values; an infinite number is None.
+
+        >>> Report("M", 1, None, [Figure("x", 1.5, None, "nats")]).to_json()["figures"]
+        [{'name': 'x', 'value': 1.5, 'standard_error': None, 'unit': 'nats', 'note': ''}]
+        """
+        values = asdict(self)
+        for figure in values["figures"]:
+            for key in ("value", "standard_error"):
+                if figure[key] is not None and not np.isfinite(figure[key]):
+                    figure[key] = None
+        return values
+
+
+def report(
+    model: Any,
+    X: Any,
+    *,
+    measures: Sequence[str] | None = None,
+    reference: Any = None,
+    n_words: int = 10,
+    vocabulary: Sequence[str] | None = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Score a fitted topic model or mixture on held-out data.
+
+    Parameters
+    ----------
+    model : fitted LatentDirichletAllocation, BernoulliMixture or GaussianMixture
+    X : matrix of shape (n_samples, n_features)
+        Data that the model has not learned from.
+    measures : sequence of str, default=None
+        Of a topic model: any of "chib", "left-to-right", "completion", "importance", "bound",
+        "npmi", "umass", "c_v", "diversity"; None is chib, completion, bound, npmi and diversity.
+        A mixture has one measure, its predictive density.
+    reference : matrix or texts, default=None
+        Reference corpus of the coherence; None is X.
+    n_words : int, default=10
+        Top words of a topic, for the coherence.
+    vocabulary : sequence of str, default=None
+        Words by column, where the reference is texts.
+    random_state, n_jobs
+        Of the estimators that draw random numbers; threads, all cores if None.
+    progress : callable, default=None
+        progress(title, total) is a context that gives a function of how much is done.
+
+    Returns
+    -------
+    Report
+
+    Examples
+    --------
+    >>> import trustream
+    >>> counts = np.array([[4, 2, 0, 0], [0, 0, 3, 3]] * 20)
+    >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit(counts)
+    >>> for figure in report(lda, counts[:4], measures=["bound", "diversity"]).figures:
+    ...     print(figure.name, figure.unit)
+    lower bound nats a word
+    perplexity of the lower bound words
+    topics' term of the lower bound nats in all
+    topic diversity share
+    """
+    show = progress or (lambda title, total: nullcontext(lambda done: None))
+    name = type(model).__name__
+    if not hasattr(model, "chib"):
+        if measures:
+            raise ValueError(
+                f"{name} is a mixture: its one measure is the predictive density, not "
+                f"{', '.join(measures)}"
+            )
+        with show("predictive density", None):
+            result = predictive(model, X)
+        figure = Figure(
+            "posterior-predictive log-density",
+            result.mean,
+            result.standard_error,
+            "nats a data point",
+            "error over data points",
+        )
+        return Report(name, result.n_points, None, [figure])
+    figures: list[Figure] = []
+    for measure in DEFAULT_MEASURES if measures is None else measures:
+        if measure in HELD_OUT:
+            with show(measure, X.shape[0]) as advance:
+                figures += _held_out(model, X, measure, random_state, n_jobs, advance)
+        elif measure == "bound":
+            with show("lower bound", None):
+                figures += _bound(model, X)
+        elif measure in COHERENCE:
+            with show(measure, None):
+                figures.append(
+                    _coherence(
+                        model, X if reference is None else reference, measure, n_words, vocabulary
+                    )
+                )
+        elif measure == "diversity":
+            words = min(25, model.n_features_in_)
+            note = f"of the {words} top words of each topic"
+            figures.append(
+                Figure("topic diversity", model.diversity(words), None, "share", note)
+            )
+        else:
+            raise ValueError(f"measure must be one of {TOPIC_MEASURES}, got {measure!r}")
+    return Report(name, X.shape[0], int(X.sum()), figures)
+
+
+def _held_out(
+    model: Any,
+    X: Any,
+    measure: str,
+    random_state: Any,
+    n_jobs: int | None,
+    advance: Callable[[int], None],
+) -> list[Figure]:
+    method = getattr(model, measure.replace("-", "_"))
+    result = method(
+        X,
+        random_state=random_state,
+        n_jobs=n_jobs,
+        progress=lambda done, total: advance(done),
+    )
+    over = result.standard_error_documents
+    note = "" if over is None else f"± {over:.4f} over documents"
+    return [
+        Figure(f"log-likelihood, {measure}", result.per_word, result.standard_error, "nats a word", note),
+        Figure(f"perplexity, {measure}", result.perplexity, None, "words"),
+    ]  # fmt: skip
+
+
+def _bound(model: Any, X: Any) -> list[Figure]:
+    result = model.bound(X)
+    return [
+        Figure("lower bound", result.per_word, None, "nats a word", "without the topics' term"),
+        Figure("perplexity of the lower bound", result.perplexity, None, "words"),
+        Figure(
+            "topics' term of the lower bound",
+            result.topics,
+            None,
+            "nats in all",
+            "the price of the topics for their training data",
+        ),
+    ]
+
+
+def _coherence(
+    model: Any, reference: Any, measure: str, n_words: int, vocabulary: Sequence[str] | None
+) -> Figure:
+    n_words = min(n_words, model.n_features_in_)
+    result: Coherence = model.coherence(
+        reference, measure, n_words=n_words, vocabulary=vocabulary
+    )
+    unseen = int(result.unseen.sum())
+    note = f"{n_words} words a topic, error over topics"
+    if unseen:
+        note += f"; {unseen} top words are not in the reference"
+    return Figure(f"coherence, {measure}", result.mean, result.standard_error, "", note)
