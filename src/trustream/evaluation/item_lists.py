@@ -160,7 +160,7 @@ def _users(users: ArrayLike | None, n_users: int | None) -> Index:
         )
     if array.size and (array.min() < 0 or (n_users is not None and array.max() >= n_users)):
         raise ValueError(
-            f"users has indices from {array.min()} to {array.max()}, expected 0 to "
-            f"{'any' if n_users is None else n_users - 1}"
+            f"users has indices from {array.min()} to {array.max()}, expected 0 "
+            f"{'or more' if n_users is None else f'to {n_users - 1}'}"
         )
     return array.astype(np.int64)
