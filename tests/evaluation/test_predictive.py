@@ -13,7 +13,7 @@ from scipy import integrate, sparse, stats
 from tests.helpers import Array
 from tests.models.mixtures import GAUSSIAN, KINDS, Setup, setup, some_lambda
 from trustream import BernoulliMixture, GaussianMixture
-from trustream.evaluation import (
+from trustream.evaluation.predictive import (
     Predictive,
     bernoulli_log_density,
     predictive,

@@ -14,8 +14,9 @@ from hypothesis.extra import numpy as hnp
 from scipy import sparse
 
 from tests.helpers import Array
-from trustream.evaluation import Ranking, ranking, ranking_of_lists, top_items
-from trustream.evaluation.ranking_result import MEASURES
+from trustream.evaluation.item_lists import top_items
+from trustream.evaluation.ranking import ranking, ranking_of_lists
+from trustream.evaluation.ranking_result import MEASURES, Ranking
 
 item_scores = importlib.import_module("trustream.evaluation.item_scores")
 item_lists = importlib.import_module("trustream.evaluation.item_lists")

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from trustream.evaluation import ranking, ranking_of_lists, top_items
+from trustream.evaluation.item_lists import top_items
+from trustream.evaluation.ranking import ranking, ranking_of_lists
 
 SCORES, HELD_OUT = np.arange(6.0).reshape(2, 3), np.eye(2, 3)
 
