@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from trustream.evaluation.bound import Bound, bound
 from trustream.evaluation.coherence import Coherence, c_v, coherence, npmi, umass
+from trustream.evaluation.completion import completion, completion_from, split_tokens
 from trustream.evaluation.item_lists import top_items
+from trustream.evaluation.likelihood import chib, importance, left_to_right
 from trustream.evaluation.predictive import (
     Predictive,
     bernoulli_log_density,
@@ -16,11 +18,13 @@ from trustream.evaluation.predictive import (
 )
 from trustream.evaluation.ranking import ranking, ranking_of_lists
 from trustream.evaluation.ranking_result import Measure, Ranking
+from trustream.evaluation.result import HeldOut
 from trustream.evaluation.topics import TopicMatch, diversity, match_topics
 
 __all__ = [
     "Bound",
     "Coherence",
+    "HeldOut",
     "Measure",
     "Predictive",
     "Ranking",
@@ -28,13 +32,19 @@ __all__ = [
     "bernoulli_log_density",
     "bound",
     "c_v",
+    "chib",
     "coherence",
+    "completion",
+    "completion_from",
     "diversity",
+    "importance",
+    "left_to_right",
     "match_topics",
     "npmi",
     "predictive",
     "ranking",
     "ranking_of_lists",
+    "split_tokens",
     "student_t_log_density",
     "top_items",
     "umass",

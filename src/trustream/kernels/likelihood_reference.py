@@ -122,6 +122,15 @@ class _Document:
             tokens[i], tokens[j] = tokens[j], tokens[i]
         self.beta = self.rows[tokens]  # (N, K), beta_kw of each token
 
+    def proportions(self, n_passes: int) -> Array:
+        """theta by n_passes of theta_k proportional to alpha_k + sum_w n_w phi_wk."""
+        n = np.bincount(self.sorted, minlength=self.rows.shape[0])
+        theta = np.full(self.alpha.size, 1.0 / self.alpha.size)
+        for _ in range(n_passes):
+            theta = self.alpha + theta * ((n / (self.rows @ theta)) @ self.rows)
+            theta /= theta.sum()
+        return theta
+
     def sweep(self, z: Array, topics: _Topics, stream: Stream, backward: bool) -> None:
         """Draw each z_i given all others, in order or in reverse order."""
         order = range(z.size)
@@ -177,12 +186,15 @@ def chib(
     """out[d, r] = log p(w, z*) - log mean_s T(z* <- z^s)."""
     for d in range(start, stop):
         document = _Document(indptr, ids, counts, table, alpha, d)
+        theta = document.proportions(n_burn)
         for r in range(out.shape[1]):
             stream = Stream(keys[d], r)
             document.shuffle(stream)
             z, topics = np.zeros(document.sorted.size, np.int64), _Topics(alpha.size)
             for i in range(z.size):
-                z[i] = topics.draw(alpha, document.beta[i], stream.uniform())
+                cumulative = np.cumsum(theta * document.beta[i])
+                u = stream.uniform()
+                z[i] = np.searchsorted(cumulative, u * cumulative[-1], side="right")
                 topics.add(z[i])
             for _ in range(n_burn):
                 document.sweep(z, topics, stream, False)

@@ -24,7 +24,7 @@ _FACTOR_2 = np.uint64(0x94D049BB133111EB)
 _S30, _S27, _S31, _S11 = np.uint64(30), np.uint64(27), np.uint64(31), np.uint64(11)
 
 
-@njit(**_OPTIONS)
+@njit(inline="always", **_OPTIONS)
 def _mix(x):
     """A bijection of 64-bit integers that spreads every bit over all."""
     x = (x ^ (x >> _S30)) * _FACTOR_1
@@ -39,7 +39,7 @@ def seed(stream, key, repeat):
     stream[1] = _mix(stream[0] ^ _SECOND)
 
 
-@njit(**_OPTIONS)
+@njit(inline="always", **_OPTIONS)
 def uniform(stream):
     """The next number in [0, 1)."""
     stream[0] += _STEP

@@ -1,0 +1,305 @@
+"""Log-likelihood of held-out documents, theta integrated out: chib, left_to_right, importance.
+
+    p(w) = integral Dir(theta; alpha) prod_i sum_k theta_k beta_{k, w_i} d theta
+
+of a document's tokens w, with topics beta and alpha fixed. The integral has no closed form; each
+estimator draws random numbers for it, from a stream of its own for each document: results do not
+depend on the number of threads, nor on which other documents come after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from trustream.evaluation import inputs
+from trustream.evaluation.blocks import Block, Progress, blocks
+from trustream.evaluation.result import HeldOut, log_mean_exp
+
+Array = NDArray[Any]
+
+
+def chib(
+    counts: Any,
+    topics: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    n_iter: int = 25,
+    n_burn: int = 10,
+    n_repeats: int = 12,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    backend: str = "compiled",
+) -> HeldOut:
+    """Chib-style estimate of the log-likelihood of held-out documents.
+
+    For any assignment z* of the tokens to topics p(w) = p(w, z*) / p(z* | w). The numerator is
+    exact. Let T be a sweep of Gibbs sampling over the tokens in order, and T' one in reverse
+    order, which is T run backwards: T'(z <- z') p(z' | w) = T(z' <- z) p(z | w). A chain of
+    ``n_iter`` states is drawn with z^s from T'(. <- z*) at a random place s, T onwards from there
+    and T' back. Then (Murray and Salakhutdinov, 2008; Wallach et al., 2009)
+
+        p_hat(w) = p(w, z*) / mean_s T(z* <- z^s).
+
+    The chain's probability given z* is that of a chain in equilibrium, times mean_s T(z* <- z^s) /
+    p(z* | w), so that **E[p_hat(w)] = p(w)** whatever z* is. The logarithm is therefore too low on
+    average, E[log p_hat] <= log p(w): by little where the chain forgets z* within ``n_iter``
+    sweeps, by several nats a document where it does not (thousands of tokens, many topics).
+    More repetitions, each with its own z*, help more than longer chains. Compare with
+    `left_to_right` with ``unbiased=True`` if in doubt.
+
+    Time grows with tokens x (2 n_iter + n_burn) x n_repeats x topics in use in a document.
+
+    Parameters
+    ----------
+    counts : (documents, words) matrix, dense or sparse
+        Whole numbers.
+    topics : (topics, words) array
+        E[beta]: rows sum to one, up to rounding.
+    alpha : float or (topics,) array
+        Parameter of the Dirichlet prior of a document's topics.
+    n_iter : int, default=25
+        States of a chain, S.
+    n_burn : int, default=10
+        Passes, sweeps and steps uphill that lead to z*.
+    n_repeats : int, default=12
+        Independent estimates of p(w), which are averaged.
+    random_state : int, generator or None
+    n_jobs : int or None
+        Threads; None is all cores. Changes nothing but the time.
+    progress : callable, optional
+        Called as progress(documents done, documents) now and then.
+    backend : {"compiled", "reference"}
+
+    Returns
+    -------
+    HeldOut
+        ``standard_error`` is the jackknife over repetitions.
+
+    Examples
+    --------
+    >>> topics = [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]]
+    >>> result = chib([[3, 1, 0], [0, 0, 2]], topics, 0.5, random_state=0)
+    >>> result.per_document.round(2)
+    array([-4.06, -1.33])
+    """
+    job = _Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    settings = (inputs.positive(n_burn, "n_burn", 0), inputs.positive(n_iter, "n_iter"))
+    n_repeats = inputs.positive(n_repeats, "n_repeats")
+
+    def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
+        values = np.empty((block.size, n_repeats))
+        run(job.kernels.chib, *settings, values)
+        return log_mean_exp(values)
+
+    return job.run("chib", estimate, n_repeats)
+
+
+def left_to_right(
+    counts: Any,
+    topics: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    n_particles: int = 20,
+    n_resampled: int | None = None,
+    unbiased: bool = False,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    backend: str = "compiled",
+) -> HeldOut:
+    """Left-to-right estimate of the log-likelihood of held-out documents.
+
+    Tokens come one after the other, in random order. Each of R particles holds topics of the
+    earlier tokens; before token i it draws each of them afresh given the others (a sweep of Gibbs
+    sampling for p(z_<i | w_<i)), then p_ir = p(w_i | z_<i of particle r), and z_i is drawn given
+    w_i. From the same run:
+
+    - ``unbiased=False`` (Wallach et al., 2009): p_hat(w) = prod_i mean_r p_ir. Its error is small,
+      but it is not unbiased and more particles do not help: after z_i has been drawn, particles
+      that foresaw w_i should count for more, and only the sweeps make up for that. It comes out
+      too high where sweeps do not mix.
+    - ``unbiased=True`` (in the sense of Buntine, 2009): p_hat(w) = mean_r prod_i p_ir. Each
+      product is the weight of annealed importance sampling that takes in one token at a time, so
+      that **E[p_hat(w)] = p(w)** for any number of particles. The logarithm is too low on average,
+      and the spread over particles is larger: more particles do help.
+
+    Time grows with the **square of a document's length**: N^2 / 2 draws for each particle. With
+    ``n_resampled`` only that many earlier tokens, picked at random for each i, are drawn afresh:
+    N x n_resampled draws. Each such draw leaves p(z_<i | w_<i) as it is, so that the unbiased form
+    stays unbiased; its spread grows, and the plain form's bias as well.
+
+    Parameters
+    ----------
+    counts, topics, alpha, random_state, n_jobs, progress, backend
+        As in `chib`.
+    n_particles : int, default=20
+        R.
+    n_resampled : int or None
+        Earlier tokens to draw afresh for each token; None is all.
+    unbiased : bool, default=False
+
+    Returns
+    -------
+    HeldOut
+        ``standard_error`` comes from the spread over particles: to first order for the plain form,
+        by the jackknife for the unbiased one. None for one particle.
+
+    Examples
+    --------
+    >>> topics = [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]]
+    >>> result = left_to_right([[3, 1, 0], [0, 0, 2]], topics, 0.5, random_state=0)
+    >>> result.per_document.round(1)
+    array([-4. , -1.3])
+    """
+    job = _Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    n_particles = inputs.positive(n_particles, "n_particles")
+    few = -1 if n_resampled is None else inputs.positive(n_resampled, "n_resampled", 0)
+
+    def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
+        shape = (block.size, n_particles)
+        value, influence, weights = np.empty(block.size), np.empty(shape), np.empty(shape)
+        run(job.kernels.left_to_right, few, value, influence, weights)
+        if unbiased:
+            return log_mean_exp(weights)
+        if n_particles == 1:
+            return value, None
+        return value, influence.var(axis=1, ddof=1) / n_particles
+
+    method = "left to right" + (", unbiased" if unbiased else "")
+    return job.run(method, estimate, 2 * n_particles, power=2.0 if few < 0 else 1.0)
+
+
+def importance(
+    counts: Any,
+    topics: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    n_samples: int = 1000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    progress: Progress | None = None,
+    backend: str = "compiled",
+) -> HeldOut:
+    """Importance sampling from the prior: a control, which fails on documents of any length.
+
+        p_hat(w) = mean_s prod_i sum_k theta_sk beta_{k, w_i},   theta_s ~ Dir(alpha)
+
+    is unbiased, but hardly any theta_s comes near what a long document is about, so that its
+    logarithm is far too low, and the standard error does not show it. If no sample gives a
+    document a positive probability its log-likelihood is minus infinity.
+
+    Parameters
+    ----------
+    counts, topics, alpha, random_state, n_jobs, progress, backend
+        As in `chib`.
+    n_samples : int, default=1000
+
+    Returns
+    -------
+    HeldOut
+        ``standard_error`` is the jackknife over samples.
+
+    Examples
+    --------
+    >>> topics = [[0.8, 0.1, 0.1], [0.1, 0.1, 0.8]]
+    >>> result = importance([[3, 1, 0], [0, 0, 2]], topics, 0.5, random_state=0)
+    >>> result.per_document.round(1)
+    array([-4.1, -1.3])
+    """
+    job = _Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    n_samples = inputs.positive(n_samples, "n_samples")
+
+    def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
+        values = np.empty((block.size, n_samples))
+        run(job.kernels.importance, values)
+        return log_mean_exp(values)
+
+    return job.run("importance", estimate, n_samples)
+
+
+@dataclass(frozen=True)
+class _Job:
+    """Checked input, and the loop over blocks of documents."""
+
+    counts: Any
+    topics: Array
+    sums: Array
+    alpha: Array
+    seed: int
+    n_threads: int
+    progress: Progress | None
+    kernels: ModuleType
+
+    @classmethod
+    def of(
+        cls,
+        counts: Any,
+        topics: ArrayLike,
+        alpha: ArrayLike,
+        random_state: Any,
+        n_jobs: int | None,
+        progress: Progress | None,
+        backend: str,
+    ) -> _Job:
+        """From what the user gave."""
+        given, sums = inputs.as_topics(topics)
+        documents = inputs.as_counts(counts)
+        inputs.check_fit(documents, given)
+        return cls(
+            documents,
+            given,
+            sums,
+            inputs.as_alpha(alpha, given.shape[0]),
+            inputs.seed_of(random_state),
+            inputs.n_threads(n_jobs),
+            progress,
+            inputs.likelihood_kernels(backend),
+        )
+
+    def run(
+        self,
+        method: str,
+        estimate: Callable[[Block, Callable[..., None]], tuple[Array, Array | None]],
+        width: int,
+        power: float = 1.0,
+    ) -> HeldOut:
+        """The estimate of every document; a kernel writes `width` numbers for each."""
+        n_documents = self.counts.shape[0]
+        values, variance = np.empty(n_documents), np.empty(n_documents)
+        n_tokens, known = np.empty(n_documents, np.int64), True
+        for block in blocks(self.counts, self.topics, self.sums, width):
+            keys = inputs.stream_keys(self.seed, block.first, block.last)
+
+            def run(
+                kernel: Callable[..., None],
+                *settings: Any,
+                block: Block = block,
+                keys: Array = keys,
+            ) -> None:
+                arrays = (block.indptr, block.ids, block.counts, block.table, self.alpha, keys)
+
+                def work(start: int, stop: int) -> None:
+                    kernel(*arrays, *settings, start, stop)
+
+                block.share(work, self.n_threads, power, self._report(block.first))
+
+            here = slice(block.first, block.last)
+            value, spread = estimate(block, run)
+            value = np.where(block.n_tokens > 0, value + block.offset(block.counts), 0.0)
+            values[here], n_tokens[here] = value, block.n_tokens
+            known = known and spread is not None
+            variance[here] = 0.0 if spread is None else spread
+        if self.progress is not None:
+            self.progress(n_documents, n_documents)
+        return HeldOut(method, values, n_tokens, variance if known else None)
+
+    def _report(self, first: int) -> Callable[[int], object] | None:
+        progress, total = self.progress, self.counts.shape[0]
+        return None if progress is None else lambda done: progress(first + done, total)
