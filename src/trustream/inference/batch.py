@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from trustream.inference.state import Info, State, refuse_unless_finite
@@ -48,5 +49,6 @@ def step(
         n_documents += batch.size
     lambda_ = model.posterior(prior, total)
     refuse_unless_finite(model, lambda_)
-    state = State(lambda_, prior, state.n_steps + 1, state.n_seen + n_documents)
+    n_steps, n_seen = state.n_steps + 1, state.n_seen + n_documents
+    state = replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen)
     return state, Info(state.n_steps, 1.0, n_documents, n_documents, 1, beliefs, (bound,))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trustream.models.protocol import Batch, Model
@@ -20,12 +20,15 @@ class State:
         prior: the model's prior, perhaps learned.
         n_steps: t, steps taken.
         n_seen: data points processed, counted once per visit.
+        memory: what an algorithm keeps for itself beside lambda, a dataclass of its own module, or
+            None. One that finds another's memory starts without.
     """
 
     lambda_: Any
     prior: Any
     n_steps: int = 0
     n_seen: int = 0
+    memory: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,7 @@ class Info:
         n_inner: pairs of local step and blend done.
         local: the batch's beliefs at the end.
         objective: bound or penalised objective in nats after each pair, if it was asked for.
+        memory: bytes that the algorithm keeps between steps, lambda not counted.
     """
 
     n_steps: int
@@ -49,6 +53,7 @@ class Info:
     n_inner: int
     local: Any
     objective: tuple[float, ...] = ()
+    memory: int = 0
 
 
 def advance(model: Model, state: State, batch: Batch, natural: Any, rho: float) -> State:
@@ -59,7 +64,8 @@ def advance(model: Model, state: State, batch: Batch, natural: Any, rho: float) 
     """
     refuse_unless_finite(model, natural)
     lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
-    return State(lambda_, state.prior, state.n_steps + 1, state.n_seen + batch.size)
+    n_steps, n_seen = state.n_steps + 1, state.n_seen + batch.size
+    return replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen)
 
 
 def refuse_unless_finite(model: Model, value: Any) -> None:

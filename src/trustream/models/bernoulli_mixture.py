@@ -104,6 +104,10 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         a, b = rng.gamma(100.0, 0.01, size=shape).astype(self.dtype)
         return BernoulliNatural(np.ones(self.n_components), a, b)
 
+    def imagined(self, prior: BernoulliPrior, rng: np.random.Generator) -> BernoulliNatural:
+        """What `initial` draws: about two points a component, one of ones and one of zeros."""
+        return self.initial(prior, rng)
+
     def eta(self, prior: BernoulliPrior) -> BernoulliNatural:
         """(alpha, a, b), the latter two as columns."""
         a, b = (part.reshape(-1, 1).astype(self.dtype) for part in (prior.a, prior.b))
@@ -192,6 +196,11 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
     def component_divergence(self, natural: BernoulliNatural, other: BernoulliNatural) -> float:
         """sum_ki KL(Beta(a_ki, b_ki) || Beta(a2_ki, b2_ki))."""
         return float(beta.kl(natural.a, natural.b, other.a, other.b).sum())
+
+    def component_inner(self, natural: BernoulliNatural, statistics: BernoulliNatural) -> float:
+        """sum_ki s_ki(1) E[log beta_ki] + s_ki(0) E[log(1 - beta_ki)]."""
+        ones, zeros = beta.expected_log(natural.a, natural.b)
+        return float((ones * statistics.a).sum() + (zeros * statistics.b).sum())
 
     def zero_statistics(self) -> BernoulliNatural:
         """Zeros, in float64."""

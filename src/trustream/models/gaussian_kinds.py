@@ -69,6 +69,12 @@ class Kind(Protocol):
     def terms(self, natural: GaussianNatural, n_threads: int) -> Terms:
         """The expected log-likelihood."""
 
+    def inner(self, natural: GaussianNatural, statistics: GaussianNatural) -> float:
+        """sum_k <E[t], s_k> in nats, t = (-mu' Sigma^-1 mu / 2, Sigma^-1 mu, -Sigma^-1 / 2,
+
+        -log|Sigma| / 2) as in `normal_inverse_wishart`.
+        """
+
     def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
         """KL between the (mu_k, Sigma_k) of both, in nats."""
 
@@ -112,6 +118,9 @@ class Full:
             threads.run(work, threads.split(k, max(1, _PART_NUMBERS // d**2)), n_threads)
         return Terms(weights, quadratic, log_det)
 
+    def inner(self, natural: GaussianNatural, statistics: GaussianNatural) -> float:
+        return _inner(self.terms(natural, 1), statistics)
+
     def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
         return float(niw.kl(self.family(natural), self.family(other)).sum())
 
@@ -142,6 +151,9 @@ class Diag:
         expected = nig.expected(self.family(natural))
         weights = np.concatenate([expected.linear, expected.precision / -2], axis=1)
         return Terms(weights, expected.quadratic, expected.log_det_precision)
+
+    def inner(self, natural: GaussianNatural, statistics: GaussianNatural) -> float:
+        return _inner(self.terms(natural, 1), statistics)
 
     def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
         return float(nig.kl(self.family(natural), self.family(other)).sum())
@@ -179,6 +191,13 @@ class Tied:
         with threads.one_blas_thread():
             return tied.expected(self.family(natural))
 
+    def inner(self, natural: GaussianNatural, statistics: GaussianNatural) -> float:
+        # The features lack y y', which all components share.
+        weights, quadratic, log_det = self.terms(natural, 1)
+        squares = symmetric.pack(self.expected(natural).precision) * _halves(natural.sm.shape[1])
+        shared = squares @ statistics.C + log_det @ statistics.nu / 2
+        return float((weights * statistics.sm).sum() - quadratic @ statistics.s / 2 + shared)
+
     def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
         return tied.kl(self.family(natural), self.family(other))
 
@@ -191,6 +210,14 @@ class Tied:
 
 FULL, DIAG, TIED = Full(), Diag(), Tied()
 KINDS: dict[str, Kind] = {"full": FULL, "diag": DIAG, "tied": TIED}
+
+
+def _inner(terms: Terms, statistics: GaussianNatural) -> float:
+    """For kinds whose features are y and its squares."""
+    _, s, sm, C, nu = statistics
+    weights, quadratic, log_det = terms
+    features = (weights * np.concatenate([sm, C], axis=1)).sum()
+    return float(features - quadratic @ s / 2 + log_det @ nu / 2)
 
 
 @cache

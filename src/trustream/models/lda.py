@@ -14,26 +14,25 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse, special
+from scipy import special
 
 from trustream import kernels
 from trustream.models import lda_evidence
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_arrays import Beliefs, Blend, LdaArrays, LdaNatural
-from trustream.models.lda_batch import BatchMaker, WordBatch
+from trustream.models.lda_batch import BatchMaker, WordBatch, segment_sums
 from trustream.models.lda_prior import LdaPrior
+from trustream.models.lda_sampling import sample_prior
+from trustream.models.lda_totals import RunningTotals
 from trustream.models.protocol import DirichletEvidence, Float64, Rows
 
 __all__ = ["LdaModel", "LdaNatural", "LdaPrior", "sample_prior"]
 
 Array = NDArray[Any]
 
-# Documents at a time in sampling, which needs their distributions over all words.
-_SAMPLED_DOCUMENTS = 256
-
 
 @dataclass(frozen=True)
-class LdaModel:
+class LdaModel(RunningTotals):
     """LDA behind the protocol of `models.protocol`.
 
     Attributes:
@@ -69,10 +68,26 @@ class LdaModel:
 
     def initial(self, prior: LdaPrior, rng: np.random.Generator) -> LazyRows:
         """lambda_vk ~ Gamma(100, 0.01), as in the paper: mean 1, standard deviation 0.1."""
-        draws = np.empty((self.n_words, self.n_components), self.dtype)
+        return LazyRows.of(self._draws(self.n_words, rng))
+
+    def _draws(self, n_words: int, rng: np.random.Generator) -> Array:
+        draws = np.empty((n_words, self.n_components), self.dtype)
         rng.standard_gamma(100.0, dtype=draws.dtype.type, out=draws)
         draws *= draws.dtype.type(0.01)
-        return LazyRows.of(draws)
+        return draws
+
+    def random_start(
+        self, anchor: LdaNatural, prior: LdaPrior, batch: WordBatch, rng: np.random.Generator
+    ) -> LdaNatural:
+        """What `initial` would draw, of the batch's words only.
+
+        The other V - W words enter through their sum, which is a Gamma(100 (V - W), 0.01) draw.
+        All topics are nearly equal there, so that beliefs are too, and a topic is in the end what
+        lambda_t says it is.
+        """
+        rows = self._draws(batch.n_words, rng)
+        others = 0.01 * rng.gamma(100.0 * (self.n_words - batch.n_words), size=self.n_components)
+        return LdaNatural(rows, rows.sum(axis=0, dtype=np.float64) + others)
 
     def restrict(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> LdaNatural:
         """lambda of the batch's words."""
@@ -92,6 +107,26 @@ class LdaModel:
         eta = prior.rows(batch.words).astype(self.dtype)
         parts = Blend(anchor, eta, prior.totals, statistics, rho, scale)
         return LdaNatural(None, None, self._arrays, parts)
+
+    def add(
+        self, anchor: LdaNatural, prior: LdaPrior, batch: WordBatch, statistics: LdaNatural
+    ) -> LdaNatural:
+        """lambda_t + s: the full step (rho = 1) of a batch whose prior is lambda_t."""
+        parts = Blend(anchor, anchor.rows, anchor.totals, statistics, 1.0, 1.0)
+        return LdaNatural(None, None, self._arrays, parts)
+
+    def gradient(
+        self,
+        lambda_: LazyRows,
+        prior: LdaPrior,
+        batch: WordBatch,
+        statistics: LdaNatural,
+        scale: float,
+    ) -> Float64:
+        """eta + scale s - lambda, (V K,): of all words, since those without s decay."""
+        values = prior.rows(slice(None)) - lambda_.dense(prior.pattern)
+        values[batch.words] += scale * statistics.rows.astype(np.float64)
+        return np.asarray(values.reshape(-1))
 
     def commit(
         self,
@@ -118,6 +153,11 @@ class LdaModel:
 
     # --- local beliefs
 
+    @property
+    def exact_local(self) -> bool:
+        """A local step has only so many iterations, and more than one optimum."""
+        return False
+
     @np.errstate(over="ignore", invalid="ignore")  # such a step is refused later
     def beliefs(
         self, prior: LdaPrior, batch: WordBatch, phi: Array | None
@@ -133,8 +173,8 @@ class LdaModel:
             totals = np.full(self.n_components, share * batch.word_counts.sum())
             return gamma.astype(self.dtype), LdaNatural(rows, totals)
         weighted = batch.counts[:, np.newaxis] * np.asarray(phi, np.float64)
-        gamma = prior.alpha + _segment_sums(weighted, batch.indptr)
-        rows = _segment_sums(weighted[batch.positions], batch.word_ptr)
+        gamma = prior.alpha + segment_sums(weighted, batch.indptr)
+        rows = segment_sums(weighted[batch.positions], batch.word_ptr)
         return gamma.astype(self.dtype), LdaNatural(rows.astype(self.dtype), rows.sum(axis=0))
 
     def local_step(
@@ -194,6 +234,12 @@ class LdaModel:
             rows = self._get(lambda_, prior, words)
             terms += self._arrays.dirichlet_terms(rows, prior.rows(words))
         return -_divergence(terms, lambda_.totals, prior.totals)
+
+    def inner(self, natural: LdaNatural, batch: WordBatch, statistics: LdaNatural) -> float:
+        """sum_wk s_wk (psi(lambda_wk) - psi(sum_v lambda_vk))."""
+        psi = self._arrays.digamma(natural.rows).astype(np.float64)
+        topics = statistics.totals @ special.digamma(natural.totals)
+        return float((psi * statistics.rows).sum() - topics)
 
     # --- whole-data statistics
 
@@ -280,42 +326,3 @@ def _divergence(terms: Float64, totals: Float64, other_totals: Float64) -> float
     normalisers = special.gammaln(totals) - special.gammaln(other_totals)
     inner = (totals - other_totals) * special.digamma(totals)
     return float((normalisers - inner + terms[1] - terms[0] + terms[2]).sum())
-
-
-def _segment_sums(values: Array, pointers: Array) -> Float64:
-    """Sums of values[pointers[i] : pointers[i+1]] along the first axis, in float64."""
-    padded = np.zeros((values.shape[0] + 1, *values.shape[1:]))
-    np.cumsum(values, axis=0, dtype=np.float64, out=padded[1:])
-    return np.asarray(padded[pointers[1:]] - padded[pointers[:-1]])
-
-
-def sample_prior(
-    prior: LdaPrior, lengths: Array, n_words: int, rng: np.random.Generator
-) -> tuple[Array, Array, sparse.csr_array]:
-    """(beta, theta, counts) drawn from the model: topics, proportions and documents.
-
-    Args:
-        prior: alpha, and eta of any form.
-        lengths: (N,) tokens of each document.
-        n_words: V.
-
-    Returns:
-        beta (K, V), theta (N, K) and counts, a CSR array (N, V).
-
-    >>> prior = LdaPrior.of(0.5, 0.5, n_topics=2, n_words=4)
-    >>> beta, theta, counts = sample_prior(prior, np.full(3, 10), 4, np.random.default_rng(0))
-    >>> beta.shape, theta.shape, counts.sum(axis=1).tolist()
-    ((2, 4), (3, 2), [10, 10, 10])
-    """
-    n_topics = prior.alpha.size
-    eta = np.broadcast_to(prior.rows(slice(None)), (n_words, n_topics))
-    # A draw per topic: each may have a prior of its own.
-    beta = np.stack([rng.dirichlet(column) for column in eta.T])
-    theta = rng.dirichlet(prior.alpha, size=len(lengths))
-    parts = []
-    for first in range(0, len(lengths), _SAMPLED_DOCUMENTS):
-        part = slice(first, first + _SAMPLED_DOCUMENTS)
-        mixed = theta[part] @ beta
-        mixed /= mixed.sum(axis=1, keepdims=True)
-        parts.append(sparse.csr_array(rng.multinomial(lengths[part], mixed)))
-    return beta, theta, sparse.vstack(parts, format="csr")

@@ -121,7 +121,11 @@ class LdaArrays:
         self, parts: Blend, *, rows: bool = False, table: bool = False
     ) -> tuple[Array, Float64, Array, Array]:
         """(rows, totals, table, offset) of a blend; `rows` or `table` are empty if not wanted."""
-        anchor, statistics, n_words = parts.anchor.rows, parts.statistics, parts.anchor.rows.shape[0]
+        anchor, statistics, n_words = (
+            parts.anchor.rows,
+            parts.statistics,
+            parts.anchor.rows.shape[0],
+        )
         recipe = (parts.eta, parts.rho, parts.scale)
         beliefs = statistics.beliefs
         made = np.empty((n_words if rows or beliefs is None else 0, self.n_topics), self.dtype)
@@ -130,9 +134,7 @@ class LdaArrays:
             eta, rho, scale = recipe
 
             def work(start: int, stop: int) -> None:
-                self.kernels.blend_rows(
-                    anchor, eta, statistics.rows, rho, scale, made, start, stop
-                )
+                self.kernels.blend_rows(anchor, eta, statistics.rows, rho, scale, made, start, stop)
                 if table:
                     self.kernels.exp_digamma(made, exp_psi, offset, start, stop)
 

@@ -121,3 +121,14 @@ def _entries(indptr: Array, rows: Rows | slice) -> tuple[Array, Any]:
     new = np.zeros(rows.size + 1, np.int64)
     np.cumsum(lengths, out=new[1:])
     return new, np.arange(new[-1]) + np.repeat(begin - new[:-1], lengths)
+
+
+def segment_sums(values: Array, pointers: Array) -> NDArray[np.float64]:
+    """Sums of values[pointers[i] : pointers[i+1]] along the first axis, in float64.
+
+    >>> segment_sums(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 3]))
+    array([3., 3.])
+    """
+    padded = np.zeros((values.shape[0] + 1, *values.shape[1:]))
+    np.cumsum(values, axis=0, dtype=np.float64, out=padded[1:])
+    return np.asarray(padded[pointers[1:]] - padded[pointers[:-1]])

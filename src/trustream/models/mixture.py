@@ -104,10 +104,29 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         """A random lambda_ to start from, whatever the data."""
 
     @abstractmethod
+    def imagined(self, prior: PriorT, rng: np.random.Generator) -> NaturalT:
+        """Statistics of a few imagined points of each component, drawn as `initial` draws."""
+
+    @abstractmethod
     def zero_statistics(self) -> NaturalT:
         """A total of nothing, in float64."""
 
+    @abstractmethod
+    def component_inner(self, natural: NaturalT, statistics: NaturalT) -> float:
+        """sum_k <E_q[t(beta_k)], s_k> in nats."""
+
     # --- global parameters
+
+    def random_start(
+        self, anchor: NaturalT, prior: PriorT, batch: BatchT, rng: np.random.Generator
+    ) -> NaturalT:
+        """lambda_t and a few imagined points.
+
+        From lambda_0 = eta this is a random start like any other. Once data were seen they
+        outweigh what is imagined, and components stay what they are: beliefs that owe nothing to
+        lambda_t, as LDA's, would add one cluster's points to another's component.
+        """
+        return self.add(anchor, prior, batch, self.imagined(prior, rng))
 
     def restrict(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> NaturalT:
         """All of lambda_: a batch touches everything."""
@@ -125,6 +144,24 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         """(1 - rho) lambda_t + rho (eta + scale s), entry by entry."""
         return exponential.blend(anchor, self.eta(prior), statistics, float(rho), float(scale))
 
+    def add(self, anchor: NaturalT, prior: PriorT, batch: BatchT, statistics: NaturalT) -> NaturalT:
+        """lambda_t + s, entry by entry."""
+        return type(anchor)(*(old + s for old, s in zip(anchor, statistics, strict=True)))
+
+    def gradient(
+        self,
+        lambda_: NaturalT,
+        prior: PriorT,
+        batch: BatchT,
+        statistics: NaturalT,
+        scale: float,
+    ) -> Float64:
+        """eta + scale s - lambda, part after part."""
+        parts = zip(lambda_, self.eta(prior), statistics, strict=True)
+        return np.concatenate(
+            [np.ravel(eta + scale * s - old) for old, eta, s in parts], dtype=float
+        )
+
     def commit(
         self, lambda_: NaturalT, prior: PriorT, batch: BatchT, natural: NaturalT, rho: float
     ) -> NaturalT:
@@ -136,6 +173,11 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         return all(bool(np.isfinite(part).all()) for part in natural)
 
     # --- local beliefs
+
+    @property
+    def exact_local(self) -> bool:
+        """The best phi is known in closed form."""
+        return True
 
     def beliefs(self, prior: PriorT, batch: BatchT, phi: Array | None) -> tuple[Array, NaturalT]:
         """(phi, Statistics) for the given phi (B, K), whose rows sum to one, or for 1/K."""
@@ -188,6 +230,11 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         """E_q[log p(beta, pi) / q(beta, pi)] = -KL(q || prior), in nats."""
         return -self.divergence(lambda_, prior)
 
+    def inner(self, natural: NaturalT, batch: BatchT | None, statistics: NaturalT) -> float:
+        """sum_k E[log pi_k] s_k + sum_k <E[t(beta_k)], s_k>."""
+        weights = float(dirichlet.expected_log(natural[0]) @ statistics[0])
+        return weights + self.component_inner(natural, statistics)
+
     # --- whole-data statistics
 
     def add_statistics(self, total: NaturalT, batch: BatchT, statistics: NaturalT) -> NaturalT:
@@ -205,6 +252,37 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
                 for whole, part in zip(total, eta, strict=True)
             )
         )
+
+    # --- running totals: Statistics in float64, over everything
+
+    def keep(self, statistics: NaturalT) -> NaturalT:
+        """The arrays themselves, in whatever type the statistics have."""
+        return statistics
+
+    def running_total(self) -> NaturalT:
+        """Zeros."""
+        return self.zero_statistics()
+
+    def exchange(
+        self, total: NaturalT, batch: BatchT, old: NaturalT | None, new: NaturalT
+    ) -> NaturalT:
+        """total - old + new, in place."""
+        if old is not None:
+            for whole, part in zip(total, old, strict=True):
+                np.subtract(whole, part, out=whole)
+        return self.add_statistics(total, batch, new)
+
+    def restrict_total(self, total: NaturalT, prior: PriorT, batch: BatchT) -> NaturalT:
+        """eta + total, all of it."""
+        return self.posterior(prior, total)
+
+    def lambda_of_total(self, total: NaturalT, prior: PriorT) -> NaturalT:
+        """eta + total."""
+        return self.posterior(prior, total)
+
+    def inner_total(self, lambda_: NaturalT, prior: PriorT, total: NaturalT) -> float:
+        """<E[t], total>."""
+        return self.inner(lambda_, None, total)
 
     # --- empirical Bayes: there is nothing to learn
 

@@ -72,6 +72,13 @@ class Model(Protocol):
     def initial(self, prior: Any, rng: np.random.Generator) -> Any:
         """A random lambda_ to start from."""
 
+    def random_start(self, anchor: Any, prior: Any, batch: Any, rng: np.random.Generator) -> Any:
+        """A random Natural for the first local step of streaming VB on a batch.
+
+        Random, because equal components stay equal; but not such that the beliefs it leads to
+        would make component k of the batch another one than component k of `anchor`.
+        """
+
     def restrict(self, lambda_: Any, prior: Any, batch: Any) -> Any:
         """The Natural of lambda_ for what the batch touches."""
 
@@ -79,6 +86,9 @@ class Model(Protocol):
         self, anchor: Any, prior: Any, batch: Any, statistics: Any, rho: float, scale: float
     ) -> Any:
         """(1 - rho) lambda_t + rho (eta + scale s), equation 14, on Naturals."""
+
+    def add(self, anchor: Any, prior: Any, batch: Any, statistics: Any) -> Any:
+        """lambda_t + s on Naturals: lambda_t is the prior of this batch."""
 
     def commit(self, lambda_: Any, prior: Any, batch: Any, natural: Any, rho: float) -> Any:
         """Store `natural` for what the batch touches; the rest decays towards the prior:
@@ -90,7 +100,16 @@ class Model(Protocol):
     def is_finite(self, natural: Any) -> bool:
         """Whether every number of a Natural, or of a lambda_, is finite."""
 
+    def gradient(
+        self, lambda_: Any, prior: Any, batch: Any, statistics: Any, scale: float
+    ) -> Float64:
+        """eta + scale s - lambda, the natural gradient of L_n, all of it as one vector."""
+
     # --- local beliefs
+
+    @property
+    def exact_local(self) -> bool:
+        """Whether a local step finds the best beliefs wherever it starts."""
 
     def beliefs(self, prior: Any, batch: Any, phi: Any | None) -> tuple[Any, Any]:
         """(Local, Statistics) for given phi, or for uniform phi = 1/K when phi is None."""
@@ -118,7 +137,10 @@ class Model(Protocol):
     def global_bound(self, lambda_: Any, prior: Any) -> float:
         """E_q[log p(beta) / q(beta)] = -KL(q || prior) over all of lambda_, in nats; exact."""
 
-    # --- whole-data statistics: batch VB and the algorithms that keep running totals
+    def inner(self, natural: Any, batch: Any, statistics: Any) -> float:
+        """<E_q[t(beta)], s>: the part of a batch's bound through which lambda enters, in nats."""
+
+    # --- whole-data statistics of batch VB
 
     def zero_statistics(self) -> Any:
         """A total of nothing, over all of lambda_."""
@@ -128,6 +150,27 @@ class Model(Protocol):
 
     def posterior(self, prior: Any, total: Any) -> Any:
         """lambda_ = eta + total; `total` is given up."""
+
+    # --- running totals of memoized inference, in float64 so that taking parts out and putting
+    # others in leaves no trace of rounding
+
+    def keep(self, statistics: Any) -> Any:
+        """Statistics on their own, without what they were made from."""
+
+    def running_total(self) -> Any:
+        """A Total of nothing, over all of lambda_."""
+
+    def exchange(self, total: Any, batch: Any, old: Any | None, new: Any) -> Any:
+        """total - old + new for a batch seen before (`old`) or not (None); `total` is given up."""
+
+    def restrict_total(self, total: Any, prior: Any, batch: Any) -> Any:
+        """The Natural of eta + total for what the batch touches."""
+
+    def lambda_of_total(self, total: Any, prior: Any) -> Any:
+        """lambda_ = eta + total; `total` stays."""
+
+    def inner_total(self, lambda_: Any, prior: Any, total: Any) -> float:
+        """<E_q[t(beta)], total> over all of lambda_, in nats."""
 
     # --- empirical Bayes
 

@@ -1,0 +1,127 @@
+"""Streaming variational Bayes (section 3.2 of the paper; Broderick et al. 2013).
+
+The posterior of one batch is the prior of the next, equations 19 and 20:
+
+    lambda_{n+1} = argmin_lambda KL( q_lambda || p(x_n | beta) q_{lambda_n} / Z ),   lambda_0 = eta,
+
+and with the batch's local beliefs that is coordinate ascent on
+
+    sum_i E[log p(x_i, z_i | beta) / q(z_i)] - KL(lambda, lambda_n),
+
+whose steps are phi = argmax given lambda, and lambda = lambda_n + s(phi). Neither the number of
+data points nor a learning rate enters. Each batch counts once and for ever: data that are shown
+twice count twice.
+
+Each batch starts from random beliefs (`random_start` of the model), since at lambda_0 = eta all
+topics or components are equal, and equal ones stay so.
+
+Not for single words. A document has to come as a whole, because mean field decouples its topic
+proportions theta from its topic assignments z. After the first word, q(theta) q(z) takes the place
+of p(theta) p(z | theta) in the next target,
+
+    p~(theta, z) = q(theta) q(z) p(x | z),
+
+where theta and z are independent already: the next word changes q(z), and q(theta) never again.
+Given as documents of their own, words do not even share theta: every one has gamma = alpha + phi
+with phi from lambda and alpha alone, and at lambda_0 = eta with equal alpha, phi is 1/K but for the
+random start. `tests/inference/test_word_by_word.py` shows both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trustream.inference import empirical_bayes
+from trustream.inference.state import Info, State, advance
+from trustream.models.protocol import Batch, Float64, Model
+
+
+@dataclass(frozen=True, slots=True)
+class Draws:
+    """What alpha is learned from: all draws of theta so far.
+
+    Attributes:
+        log_sum: (K,) sum of E[log theta_k] over documents, each as its batch left it.
+        count: number of documents.
+    """
+
+    log_sum: Float64
+    count: float
+
+
+def init(model: Model, prior: Any) -> State:
+    """lambda_0 = eta: nothing seen yet."""
+    return State(model.posterior(prior, model.zero_statistics()), prior)
+
+
+def step(
+    model: Model,
+    state: State,
+    batch: Batch,
+    *,
+    n_inner: int,
+    n_local: int,
+    rng: np.random.Generator,
+    local_tol: float = 0.0,
+    tol: float = 0.0,
+    learn: bool = False,
+) -> tuple[State, Info]:
+    """Iterate local and global step on one batch, and keep the result as the next prior.
+
+    `info.objective` is the objective above after each pair; it never falls.
+
+    Args:
+        n_inner: most pairs of global and local step.
+        n_local, local_tol: of a local step.
+        rng: draws where the batch starts.
+        tol: stop when a pair raises the objective by less than this many nats a data point.
+        learn: whether alpha is learned (`learned`), where the model has one.
+
+    Raises:
+        FloatingPointError: the new lambda is not finite; `state` is as it was.
+    """
+    prior = state.prior
+    anchor = model.restrict(state.lambda_, prior, batch)
+    natural = model.random_start(anchor, prior, batch, rng)
+    local, _ = model.beliefs(prior, batch, None)
+    # Its beliefs give the first lambda and are then dropped: a document that went on from them
+    # would stay in the topics that the random start drew for it (measured: no planted topic found).
+    _, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
+    objective: list[float] = []
+    while len(objective) < n_inner:
+        natural = model.add(anchor, prior, batch, statistics)
+        local, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
+        bound = float(model.local_bound(natural, prior, batch, local).sum())
+        objective.append(bound - model.divergence(natural, prior, batch, anchor))
+        if len(objective) > 1 and objective[-1] - objective[-2] < tol * batch.size:
+            break
+    natural = model.add(anchor, prior, batch, statistics)
+    # Learning rate 0 where the batch is silent: lambda_n stays.
+    state = advance(model, state, batch, natural, 0.0)
+    if learn:
+        state = learned(model, state, batch, local, rng)
+    info = Info(state.n_steps, 1.0, batch.size, batch.size, len(objective), local, tuple(objective))
+    return state, info
+
+
+def learned(
+    model: Model, state: State, batch: Batch, local: Any, rng: np.random.Generator
+) -> State:
+    """alpha after one safeguarded Newton step on the evidence of all documents so far.
+
+    eta stays: after the first batch it is nowhere but in lambda.
+    """
+    evidence = model.prior_evidence(state.lambda_, state.prior, batch, [local], rng)
+    if "alpha" not in evidence:
+        return state
+    new = evidence["alpha"]
+    log_sum, count = new.n_draws * new.mean_log, new.n_draws
+    if isinstance(state.memory, Draws):
+        log_sum, count = log_sum + state.memory.log_sum, count + state.memory.count
+    mean_log = log_sum / max(count, 1.0)
+    value = empirical_bayes.improved(new._replace(mean_log=mean_log, n_draws=count), rho=1.0)
+    lambda_, prior = model.replace_prior(state.lambda_, state.prior, batch, {"alpha": value})
+    return replace(state, lambda_=lambda_, prior=prior, memory=Draws(log_sum, count))

@@ -1,0 +1,204 @@
+"""Streaming VB: Bayes' rule where it is exact, an objective that never falls, alpha learned."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.conformance.cases import CASES, Case
+from tests.helpers import BACKENDS, DTYPES, matched_cosines, planted_lda, random_counts, snapshot
+from trustream.inference import batch as batch_vb
+from trustream.inference import empirical_bayes, streaming_vb
+from trustream.inference.state import State
+from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
+from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
+from trustream.models.lda import LdaModel, LdaPrior
+
+each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+N_WORDS = 60
+
+
+def take(model: Any, state: State, batch: Any, seed: int = 0, **options: Any) -> Any:
+    options = {"n_inner": 5, "n_local": 4, "rng": np.random.default_rng(seed), **options}
+    return streaming_vb.step(model, state, batch, **options)
+
+
+@each_case
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_objective_never_falls(case: Case, backend: str) -> None:
+    """Within each batch, at every pair; the second batch has the first one's posterior as prior."""
+    model = case.make(dtype="float64", backend=backend, n_threads=1)
+    state = streaming_vb.init(model, case.prior())
+    gained = 0.0
+    for rows in (slice(0, 40), slice(40, 80)):
+        batch = model.batch(case.data, rows)
+        state, info = take(model, state, batch, n_inner=12, tol=-np.inf)
+        assert (info.n_inner, len(info.objective)) == (12, 12)
+        rises = np.diff(info.objective)
+        assert rises.min() > -1e-9 * abs(info.objective[0])
+        gained += rises.sum()
+    assert gained > 0.1
+
+
+@each_case
+def test_one_batch_of_everything_is_batch_vb(case: Case) -> None:
+    """From lambda_0 = eta: the objective is the bound, and the end a fixed point of batch VB."""
+    model, prior = case.make(dtype="float64", backend="compiled", n_threads=1), case.prior()
+    batch = model.batch(case.data, slice(None))
+    options = {"n_inner": 3000, "n_local": 50, "tol": 1e-12}
+    state, info = take(model, streaming_vb.init(model, prior), batch, **options)
+    before = case.dense(state.lambda_, prior)
+    after, pass_ = batch_vb.step(model, state, case.data, [slice(None)], [info.local], n_local=50)
+    np.testing.assert_allclose(pass_.objective[0], info.objective[-1], rtol=1e-10)
+    for a, b in zip(case.dense(after.lambda_, prior), before, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3 * np.abs(b).max())
+
+
+@each_case
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_point_counts_once(case: Case, dtype: str) -> None:
+    """lambda - eta holds as many tokens, or points, as there were in all batches."""
+    model, prior = case.make(dtype=dtype, backend="compiled", n_threads=1), case.prior()
+    state = streaming_vb.init(model, prior)
+    eta = case.dense(state.lambda_, prior)[0].sum()
+    weight = 0.0
+    for rows in (slice(0, 30), slice(30, 90), slice(30, 90)):  # the last one twice, on purpose
+        batch = model.batch(case.data, rows)
+        state, _ = take(model, state, batch)
+        weight += case.weight(batch)
+    found = case.dense(state.lambda_, prior)[0].sum() - eta
+    np.testing.assert_allclose(found, weight, rtol=1e-4 if dtype == "float32" else 1e-10)
+    assert (state.n_steps, state.n_seen) == (3, 150)
+
+
+def _one_component(name: str) -> tuple[Any, Any, Any, Any]:
+    """(model, prior, data, exact posterior as a list) with K = 1, where Bayes' rule is exact."""
+    rng = np.random.default_rng(1)
+    if name == "lda":
+        counts = random_counts(rng, 40, N_WORDS, 8, "real")
+        expected = [0.2 + np.asarray(counts.sum(axis=0)).reshape(-1, 1)]
+        return LdaModel(1, N_WORDS, "float64"), LdaPrior.of(0.3, 0.2, 1, N_WORDS), counts, expected
+    if name == "bernoulli":
+        x = rng.integers(2, size=(40, 6)).astype(np.float64)
+        model: Any = BernoulliModel(n_components=1, n_features=6, dtype="float64")
+        ones = x.sum(axis=0)[:, np.newaxis]
+        return model, BernoulliPrior([0.5], 2.0, 3.0), x, [[40.5], 2 + ones, 43 - ones]
+    x = rng.normal(3.0, 2.0, (40, 1))
+    prior = GaussianPrior([0.5], [1.0], 0.3, [[1.0]], 4.0)
+    y = x - 1.0
+    model = GaussianModel(n_components=1, n_features=1, dtype="float64")
+    return model, prior, x, [[40.5], [40.3], [y.sum(axis=0)], [1 + (y**2).sum(axis=0)], [44.0]]
+
+
+@pytest.mark.parametrize("name", ["lda", "bernoulli", "gaussian"])
+def test_one_component_is_bayes_rule(name: str) -> None:
+    """Four batches, in either order: the posterior in closed form."""
+    model, prior, data, expected = _one_component(name)
+    for order in ((0, 10, 20, 30), (30, 20, 10, 0)):
+        state = streaming_vb.init(model, prior)
+        for first in order:
+            state, _ = take(model, state, model.batch(data, slice(first, first + 10)))
+        lambda_ = state.lambda_
+        found = [lambda_.dense(prior.pattern)] if name == "lda" else list(lambda_)
+        for a, b in zip(found, expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_other_words_stay_bit_for_bit() -> None:
+    counts = random_counts(np.random.default_rng(2), 30, N_WORDS, 6)
+    model, prior = LdaModel(4, N_WORDS), LdaPrior.of(0.1, 0.1, 4, N_WORDS)
+    state, _ = take(model, streaming_vb.init(model, prior), model.batch(counts, slice(0, 15)))
+    before = state.lambda_.dense(prior.pattern)
+    batch = model.batch(counts, slice(15, 19))
+    state, _ = take(model, state, batch)
+    changed = (state.lambda_.dense(prior.pattern) != before).any(axis=1)
+    assert set(np.flatnonzero(changed)) == set(batch.words.tolist())
+    assert 0 < changed.sum() < N_WORDS
+
+
+class _WithoutRandomness:
+    """The model, but each batch starts from lambda_n itself."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def random_start(self, anchor: Any, prior: Any, batch: Any, rng: Any) -> Any:
+        return anchor
+
+
+@pytest.mark.parametrize("name", ["lda", "bernoulli", "gaussian-full"])
+def test_equal_components_need_the_random_start(name: str) -> None:
+    """Without it all components stay equal, bit for bit in the reference; with it they do not."""
+    case = next(case for case in CASES if case.name == name)
+    spreads = []
+    for wrap in (lambda model: model, _WithoutRandomness):
+        model = wrap(case.make(dtype="float64", backend="reference", n_threads=1))
+        prior = case.prior()
+        if name == "lda":
+            prior = replace(prior, alpha=np.full(7, 0.2))
+        state, _ = take(model, streaming_vb.init(model, prior), model.batch(case.data, slice(80)))
+        # gamma of a mixture, or how many tokens a topic has
+        spreads.append(
+            np.ptp(case.dense(state.lambda_, prior)[0].reshape(-1, prior.alpha.size).sum(0))
+        )
+    assert spreads[0] > 1
+    assert spreads[1] < 1e-9
+
+
+def test_stops_when_little_is_gained() -> None:
+    case = CASES[0]
+    model = case.make(dtype="float64", backend="compiled", n_threads=1)
+    batch = model.batch(case.data, slice(0, 60))
+    _, info = take(model, streaming_vb.init(model, case.prior()), batch, n_inner=500, tol=0.01)
+    rises = np.diff(info.objective)
+    assert 2 < info.n_inner < 500
+    assert rises[-1] < 0.01 * 60 and (rises[:-1] >= 0.01 * 60).all()
+
+
+def test_alpha_from_all_documents_so_far() -> None:
+    """The evidence is that of all beliefs, each as its batch left it; one Newton step a batch."""
+    counts = planted_lda(np.random.default_rng(3), 4, N_WORDS, 90, 40, 0.2, 0.1)[0]
+    model = LdaModel(4, N_WORDS, "float64")
+    prior = LdaPrior.of(0.5, 0.1, 4, N_WORDS)
+    state, locals_ = streaming_vb.init(model, prior), []
+    for first in (0, 30, 60):
+        batch = model.batch(counts, slice(first, first + 30))
+        old = state.prior.alpha
+        state, info = take(model, state, batch, seed=first, learn=True)
+        locals_.append(info.local)
+        whole = model.prior_evidence(state.lambda_, state.prior, batch, locals_, None)["alpha"]
+        np.testing.assert_allclose(state.memory.log_sum / state.memory.count, whole.mean_log)
+        assert state.memory.count == whole.n_draws == first + 30
+        expected = empirical_bayes.improved(whole._replace(parameter=old), rho=1.0)
+        np.testing.assert_allclose(state.prior.alpha, expected, rtol=1e-10)
+    assert state.prior.alpha.max() < 0.5
+    assert state.prior.eta == 0.1
+
+
+def test_mixtures_have_nothing_to_learn() -> None:
+    case = next(case for case in CASES if case.name == "bernoulli")
+    model = case.make(dtype="float64", backend="compiled", n_threads=1)
+    state = streaming_vb.init(model, case.prior())
+    before = snapshot(state.prior)
+    state, _ = take(model, state, model.batch(case.data, slice(50)), learn=True)
+    assert snapshot(state.prior) == before and state.memory is None
+
+
+def test_planted_topics_are_found() -> None:
+    """In batches of 200 documents; none of them without the random start."""
+    counts, topics = planted_lda(np.random.default_rng(4), 6, 200, 1000, 60, 0.1, 0.05)
+    found = []
+    for wrap in (lambda model: model, _WithoutRandomness):
+        model, prior = wrap(LdaModel(6, 200)), LdaPrior.of(0.1, 0.05, 6, 200)
+        state, rng = streaming_vb.init(model, prior), np.random.default_rng(0)
+        for first in range(0, 1000, 200):
+            batch = model.batch(counts, slice(first, first + 200))
+            state, _ = take(model, state, batch, n_inner=100, n_local=50, tol=1e-3, rng=rng)
+        found.append((matched_cosines(model.expected(state.lambda_, prior), topics) > 0.9).sum())
+    assert found == [6, 0]
