@@ -1,0 +1,159 @@
+"""Memoized variational inference (Hughes and Sudderth 2013).
+
+Batch VB in steps of a batch. The statistics of every batch are kept, so that a visit takes out
+what the batch said before and puts in what it says now:
+
+    phi_b = argmax given lambda,   total <- total - s_b(old) + s_b(new),   lambda = eta + total.
+
+There is no learning rate, and each visit raises the bound of all data, equations 5 and 6,
+
+    L = sum_b { H_b + <E[t], s_b> } - KL(lambda, eta),     H_b = bound_b - <E_visit[t], s_b>,
+
+where bound_b is the sum of the batch's local bounds at its visit, and H_b, the part that does not
+depend on lambda, is kept as well. Two things must be kept for L never to fall:
+
+- The statistics, exactly as they went into the total. They are kept in the model's dtype (for LDA
+  only the batch's words); the total is float64, so that taking out what was put in leaves nothing.
+- Local beliefs, where a local step is an iteration that depends on its start (LDA's gamma). From a
+  fresh start it could end in a worse optimum than the one which the total contains. A mixture's
+  phi is exact given lambda, and is not kept.
+
+Memory, in numbers: V K (total) + sum_b W_b K (statistics) + N K (gamma) for LDA, and the number of
+batches times the size of lambda for mixtures; `Info.memory` has it in bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trustream.inference import empirical_bayes
+from trustream.inference.state import Info, State, advance, refuse_unless_finite
+from trustream.models.protocol import Batch, Model
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a batch left behind: s_b, H_b in nats and, if it is needed, its local beliefs."""
+
+    statistics: Any
+    rest: float
+    local: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """The running total and the last visit of each batch, None for one not seen yet.
+
+    Attributes:
+        hold: keep lambda until every batch was seen. A start that is worth something (that of an
+            earlier fit, say) is then left with a full pass of batch VB; a random one is better
+            left at once, for what the first batches say.
+    """
+
+    total: Any
+    visits: list[Visit | None]
+    hold: bool
+
+    @property
+    def complete(self) -> bool:
+        """Whether every batch was seen."""
+        return None not in self.visits
+
+
+def init(model: Model, state: State, n_batches: int, *, hold: bool = False) -> State:
+    """`state` with an empty memory for so many batches."""
+    visits: list[Visit | None] = [None] * n_batches
+    return replace(state, memory=Memory(model.running_total(), visits, hold))
+
+
+def step(
+    model: Model,
+    state: State,
+    batch: Batch,
+    index: int,
+    *,
+    n_local: int,
+    local_tol: float = 0.0,
+) -> tuple[State, Info]:
+    """Visit a batch.
+
+    Args:
+        state: as `init` or the last step left it; given up, its memory too.
+        index: the batch's number; a number always goes with the same data points.
+        n_local, local_tol: of a local step.
+
+    Raises:
+        FloatingPointError: the new lambda is not finite; `state` is as it was.
+    """
+    prior, memory = state.prior, state.memory
+    before: Visit | None = memory.visits[index]
+    natural = model.restrict(state.lambda_, prior, batch)
+    if before is None or before.local is None:
+        local, _ = model.beliefs(prior, batch, None)
+    else:
+        local = before.local
+    local, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
+    statistics = model.keep(statistics)
+    refuse_unless_finite(model, statistics)
+    rest = float(model.local_bound(natural, prior, batch, local).sum())
+    rest -= model.inner(natural, batch, statistics)
+    was_empty, was_complete = not any(memory.visits), memory.complete
+    old = None if before is None else before.statistics
+    total = model.exchange(memory.total, batch, old, statistics)
+    memory.visits[index] = Visit(statistics, rest, None if model.exact_local else local)
+    state = replace(state, memory=replace(memory, total=total))
+    if memory.hold and not memory.complete:
+        natural = model.restrict(state.lambda_, prior, batch)
+    elif was_empty or (memory.hold and not was_complete):
+        # The lambda that the batches started from is gone, all of it.
+        state = replace(state, lambda_=model.lambda_of_total(total, prior))
+        natural = model.restrict(state.lambda_, prior, batch)
+    else:
+        natural = model.restrict_total(total, prior, batch)
+    # Learning rate 0 where the batch is silent: there the total did not change.
+    state = advance(model, state, batch, natural, 0.0)
+    size = batch.size
+    return state, Info(state.n_steps, 1.0, size, size, 1, local, (), n_bytes(state.memory))
+
+
+def bound(model: Model, state: State) -> float:
+    """L of all data in nats, from what the visits left: exact, no data point is looked at again.
+
+    A batch's H_b holds for the alpha of its visit, so that alpha may change between passes only.
+
+    Raises:
+        ValueError: some batch was not seen yet.
+    """
+    memory: Memory = state.memory
+    if not memory.complete:
+        unseen = memory.visits.count(None)
+        raise ValueError(f"the bound is one of all data, but {unseen} batches were not seen yet")
+    value = sum(visit.rest for visit in memory.visits if visit is not None)
+    value += model.inner_total(state.lambda_, state.prior, memory.total)
+    return value + model.global_bound(state.lambda_, state.prior)
+
+
+def learned(model: Model, state: State, learn: Collection[str] = ("alpha", "eta")) -> State:
+    """Empirical Bayes after a full pass, from all beliefs; then lambda = eta + total again.
+
+    Each step of the prior is halved until the evidence does not fall, so that L does not either.
+    """
+    visits = [visit.local for visit in state.memory.visits]
+    after = empirical_bayes.update(model, state, None, visits, rho=1.0, rng=None, learn=learn)
+    if after is state:
+        return state
+    return replace(after, lambda_=model.lambda_of_total(state.memory.total, after.prior))
+
+
+def n_bytes(memory: Memory) -> int:
+    """Bytes of total, statistics and beliefs."""
+    arrays = [*memory.total]
+    for visit in memory.visits:
+        if visit is not None:
+            arrays += [*visit.statistics]
+            arrays += [] if visit.local is None else [visit.local]
+    return sum(np.asarray(array).nbytes for array in arrays)
