@@ -19,7 +19,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import corpora
-from trustream import LatentDirichletAllocation, demo
+from trustream import LatentDirichletAllocation
+from trustream.evaluation import completion_from, split_tokens
 
 GRID: dict[str, list[Any]] = {
     "batch_size": [10, 50, 100, 500, 1000],
@@ -43,7 +44,7 @@ def run(data: Path, out: Path, quick: bool, n_settings: int = 20) -> None:
         counts = counts[np.diff(counts.indptr) >= LEAST_WORDS]
         train = counts[HELD_OUT : HELD_OUT + (n_documents // 5 if quick else n_documents)]
         rng = np.random.default_rng(0)
-        observed, hidden = demo.split_tokens(counts[:HELD_OUT], rng)
+        observed, hidden = split_tokens(counts[:HELD_OUT], random_state=0)
         for index in range(-1, 3 if quick else n_settings):
             setting = {key: rng.choice(values).item() for key, values in GRID.items()}
             setting = {} if index < 0 else setting
@@ -60,7 +61,8 @@ def _fit(
     start = time.perf_counter()
     lda = LatentDirichletAllocation(N_TOPICS, random_state=0, **setting).fit(train)
     seconds = time.perf_counter() - start
-    score = demo.completion_log_likelihood(lda.transform(observed), lda.components_, hidden)
+    topics = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
+    score = completion_from(lda.transform(observed), topics, hidden).per_word
     return {"corpus": name, "setting": setting, "score": score, "seconds": seconds}
 
 

@@ -30,9 +30,7 @@ def run(
     """
     measurements = importlib.import_module(package).MEASUREMENTS
     names = [name for name in measurements if name in only] or list(measurements)
-    modules = {
-        name: importlib.import_module(f"{package}.{measurements[name]}") for name in names
-    }
+    modules = {name: importlib.import_module(f"{package}.{measurements[name]}") for name in names}
     require(data, (file for module in modules.values() for file in module.FILES))
     setup = Setup(data, quick, n_threads)
     console = report.console()

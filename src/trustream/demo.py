@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from scipy import sparse
 
 import trustream
 from trustream import docstrings, text
+from trustream.evaluation import completion_from, split_tokens
 from trustream.terminal import progress
 
 _HELD_OUT = 0.05  # of the documents
@@ -98,10 +98,11 @@ def run(
     if not vocabulary:
         raise ValueError(f"the {len(training)} docstrings found have no words in common")
     counts = text.count_matrix(training, vocabulary)
-    observed, hidden = split_tokens(text.count_matrix(held_out, vocabulary), rng)
+    test = text.count_matrix(held_out, vocabulary)
+    _, hidden = split_tokens(test, seed)
 
     def score(model: Any) -> float:
-        return completion_log_likelihood(model.transform(observed), model.components_, hidden)
+        return model.completion(test, random_state=seed).per_word  # of the same hidden half
 
     def fit(**options: Any) -> trustream.LatentDirichletAllocation:
         model = trustream.LatentDirichletAllocation(n_components, random_state=seed, **options)
@@ -112,7 +113,7 @@ def run(
     model = fit(verbose=1)
     seconds = time.perf_counter() - start
 
-    frequency = counts.sum(axis=0)
+    frequency = counts.sum(axis=0)[None, :] / counts.sum()
     alone = np.ones((len(held_out), 1))
     result = DemoResult(
         topics=largest_first(model, n_words, vocabulary),
@@ -120,86 +121,13 @@ def run(
         n_held_out=len(held_out),
         n_words=len(vocabulary),
         uniform=-math.log(len(vocabulary)),
-        unigram=completion_log_likelihood(alone, frequency[None, :], hidden),
+        unigram=completion_from(alone, frequency, hidden).per_word,
         first_step=score(first),
         trained=score(model),
         seconds=seconds,
     )
     _report(result, out)
     return result
-
-
-def split_tokens(
-    counts: sparse.csr_array, rng: np.random.Generator
-) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Split each document's tokens at random into two halves; the first takes the odd one.
-
-    Parameters
-    ----------
-    counts : (documents, words) CSR array of integers
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    observed, hidden : (documents, words) CSR arrays
-        Their sum is ``counts``; neither shares memory with it.
-
-    Examples
-    --------
-    >>> counts = sparse.csr_array([[2, 0, 3], [0, 1, 0]])
-    >>> observed, hidden = split_tokens(counts, np.random.default_rng(0))
-    >>> observed.sum(axis=1).tolist(), hidden.sum(axis=1).tolist()
-    ([3, 1], [2, 0])
-    >>> (observed + hidden - counts).nnz
-    0
-    """
-    coo = counts.tocoo()
-    rows, columns = np.repeat(coo.row, coo.data), np.repeat(coo.col, coo.data)
-    shuffled = np.lexsort((rng.random(rows.size), rows))  # random within each document
-    rows, columns = rows[shuffled], columns[shuffled]
-    length = np.bincount(rows, minlength=counts.shape[0])
-    rank = np.arange(rows.size) - (np.cumsum(length) - length)[rows]
-    first = rank < (length[rows] + 1) // 2
-
-    def gather(chosen: np.ndarray) -> sparse.csr_array:
-        ones = np.ones(np.count_nonzero(chosen), dtype=counts.dtype)
-        place = (rows[chosen], columns[chosen])
-        return sparse.coo_array((ones, place), shape=counts.shape).tocsr()
-
-    return gather(first), gather(~first)
-
-
-def completion_log_likelihood(
-    theta: np.ndarray, components: np.ndarray, hidden: sparse.csr_array, *, chunk: int = 65_536
-) -> float:
-    """Return the log-likelihood in nats a word of ``hidden`` given the documents' topics.
-
-    The mean over hidden tokens of log sum_k theta[d, k] E[beta][k, v], where E[beta] is
-    ``components`` over its row sums. Only the words that occur are looked at.
-
-    Parameters
-    ----------
-    theta : (documents, topics) array
-        Rows sum to one.
-    components : (topics, words) array
-        Pseudo-counts or probabilities.
-    hidden : (documents, words) CSR array
-
-    Examples
-    --------
-    >>> theta, components = np.array([[0.5, 0.5]]), np.array([[9.0, 1.0], [1.0, 9.0]])
-    >>> hidden = sparse.csr_array([[3, 1]])
-    >>> round(completion_log_likelihood(theta, components, hidden), 4) == round(math.log(0.5), 4)
-    True
-    """
-    words = np.ascontiguousarray((components / components.sum(axis=1, keepdims=True)).T)
-    coo = hidden.tocoo()
-    total = 0.0
-    for start in range(0, coo.nnz, chunk):  # bounds the memory at chunk x topics
-        part = slice(start, start + chunk)
-        probability = np.einsum("nk,nk->n", theta[coo.row[part]], words[coo.col[part]])
-        total += float(coo.data[part] @ np.log(probability.astype(np.float64)))
-    return total / float(hidden.sum())
 
 
 def largest_first(

@@ -156,9 +156,7 @@ def report(
         elif measure == "diversity":
             words = min(25, model.n_features_in_)
             note = f"of the {words} top words of each topic"
-            figures.append(
-                Figure("topic diversity", model.diversity(words), None, "share", note)
-            )
+            figures.append(Figure("topic diversity", model.diversity(words), None, "share", note))
         else:
             raise ValueError(f"measure must be one of {TOPIC_MEASURES}, got {measure!r}")
     return Report(name, X.shape[0], int(X.sum()), figures)
@@ -181,10 +179,11 @@ def _held_out(
     )
     over = result.standard_error_documents
     note = "" if over is None else f"± {over:.4f} over documents"
+    name = f"log-likelihood, {measure}"
     return [
-        Figure(f"log-likelihood, {measure}", result.per_word, result.standard_error, "nats a word", note),
+        Figure(name, result.per_word, result.standard_error, "nats a word", note),
         Figure(f"perplexity, {measure}", result.perplexity, None, "words"),
-    ]  # fmt: skip
+    ]
 
 
 def _bound(model: Any, X: Any) -> list[Figure]:
@@ -206,9 +205,7 @@ def _coherence(
     model: Any, reference: Any, measure: str, n_words: int, vocabulary: Sequence[str] | None
 ) -> Figure:
     n_words = min(n_words, model.n_features_in_)
-    result: Coherence = model.coherence(
-        reference, measure, n_words=n_words, vocabulary=vocabulary
-    )
+    result: Coherence = model.coherence(reference, measure, n_words=n_words, vocabulary=vocabulary)
     unseen = int(result.unseen.sum())
     note = f"{n_words} words a topic, error over topics"
     if unseen:

@@ -73,7 +73,7 @@ class _Errand:
     begin or by the caller to call it off, and one lock that says when it is done.
     """
 
-    __slots__ = ("_claim", "_done", "_error", "_ended", "_take")
+    __slots__ = ("_claim", "_done", "_ended", "_error", "_take")
 
     def __init__(self, take: Callable[[], None]) -> None:
         self._take = take
