@@ -30,7 +30,10 @@ def test_light_start(code: str) -> None:
 
 
 def test_public_names() -> None:
-    public = {"LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "load"}
+    public = {
+        "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "TopicRecommender",
+        "load",
+    }  # fmt: skip
     assert {*public, "__version__"} == set(trustream.__all__)
     assert public <= set(dir(trustream))
 

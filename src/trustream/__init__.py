@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         LatentDirichletAllocation,
     )
     from trustream.persist import load
+    from trustream.recommender import TopicRecommender
 
 __version__ = "0.1.0"
 
@@ -27,6 +28,7 @@ __all__ = [
     "BernoulliMixture",
     "GaussianMixture",
     "LatentDirichletAllocation",
+    "TopicRecommender",
     "__version__",
     "load",
 ]
@@ -35,6 +37,7 @@ _HOME = {
     "BernoulliMixture": "trustream.estimators",
     "GaussianMixture": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
+    "TopicRecommender": "trustream.recommender",
     "load": "trustream.persist",
 }
 

@@ -9,6 +9,7 @@ This module knows nothing of models: an estimator decides which arrays and which
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import secrets
@@ -37,7 +38,13 @@ __all__ = [
 FORMAT = "trustream"
 VERSION = 1
 
-_ESTIMATORS = ("LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture")
+# What a file may name, and the module it lives in.
+_ESTIMATORS = {
+    "LatentDirichletAllocation": "trustream.estimators",
+    "BernoulliMixture": "trustream.estimators",
+    "GaussianMixture": "trustream.estimators",
+    "TopicRecommender": "trustream.recommender",
+}
 _DTYPES = frozenset(
     "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
 )
@@ -141,15 +148,15 @@ def load(path: PathLike) -> Any:
     """
     arrays, header = read(path)
     name = header.get("estimator")
-    # Only these three: a file must not choose what code runs.
-    if name not in _ESTIMATORS:
+    # Only these: a file must not choose what code runs.
+    if not isinstance(name, str) or name not in _ESTIMATORS:
         raise ValueError(
             f"{path} holds the estimator {name!r}; expected one of {', '.join(_ESTIMATORS)}. "
             "Use trustream.persist.read to get at its arrays."
         )
-    import trustream.estimators  # not at the top: estimators import this module to save themselves
-
-    return getattr(trustream.estimators, name)._from_arrays(arrays, header)
+    # Not at the top: estimators import this module to save themselves.
+    home = importlib.import_module(_ESTIMATORS[name])
+    return getattr(home, name)._from_arrays(arrays, header)
 
 
 def pack_strings(strings: Sequence[str]) -> np.ndarray:

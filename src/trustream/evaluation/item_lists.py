@@ -57,20 +57,43 @@ def top_items(
     array([[2, 1],
            [0, 1]])
     """
+    return scored_items(scores, n, seen=seen, users=users, n_threads=n_threads)[0]
+
+
+def scored_items(
+    scores: Any,
+    n: int,
+    *,
+    seen: Any = None,
+    users: ArrayLike | None = None,
+    n_threads: int | None = None,
+) -> tuple[Index, Array]:
+    """`top_items` and their scores, both (U, n); the score is -inf where there is no item.
+
+    >>> scored_items(np.array([[0.1, 0.5]]), 3)
+    (array([[ 1,  0, -1]]), array([[ 0.5,  0.1, -inf]]))
+    """
     n = positive_integer("n", n)
     source = source_of(scores)
     if seen is not None:
         seen = entries("seen", seen)
         n_users, n_items = seen.shape
         source = source.fitted(n_users, n_items, "seen")
-    return best_lists(source, n, seen, _users(users, source.n_users), n_threads)
+    return _scored_lists(source, n, seen, _users(users, source.n_users), n_threads)
 
 
 def best_lists(
     source: Source, n: int, seen: Any, users: Index, n_threads: int | None = None
 ) -> Index:
     """`top_items` of checked arguments."""
+    return _scored_lists(source, n, seen, users, n_threads)[0]
+
+
+def _scored_lists(
+    source: Source, n: int, seen: Any, users: Index, n_threads: int | None
+) -> tuple[Index, Array]:
     lists = np.full((users.size, n), -1, dtype=np.int64)
+    scores = np.full((users.size, n), -np.inf, dtype=source.dtype)
     buffers = threading.local()
     parts = threads.split(users.size, source.n_rows)
 
@@ -80,7 +103,7 @@ def best_lists(
         source.check_items(block)
         if seen is not None:
             block[seen[rows].tocoo().coords] = -np.inf
-        lists[start:stop] = _best(block, n, rows)
+        lists[start:stop], scores[start:stop] = _best(block, n, rows)
 
     if source.parallel:
         n_threads = threads.available_cores() if n_threads is None else n_threads
@@ -91,11 +114,11 @@ def best_lists(
         # What a function computes is its own business, and so are the threads of its BLAS.
         for part in parts:
             work(*part)
-    return lists
+    return lists, scores
 
 
-def _best(block: Array, n: int, users: Index) -> Index:
-    """The n best columns of each row (B, I), -1 where there are no more; see `top_items`."""
+def _best(block: Array, n: int, users: Index) -> tuple[Index, Array]:
+    """The n best columns of each row (B, I) and their values; see `scored_items`."""
     n_rows = block.shape[0]
     floor = _floor(block, n, users)[:, None]
     # Everything that can be among the best, in the order of rows, then items.
@@ -108,12 +131,14 @@ def _best(block: Array, n: int, users: Index) -> Index:
         kept = ~at_floor | (n_before - n_before[_starts(row, n_rows)] < n)
         row, item, values = row[kept], item[kept], values[kept]
     order = np.lexsort((-values, row))  # stable: equal scores stay in the order of items
-    row, item = row[order], item[order]
+    row, item, values = row[order], item[order], values[order]
     rank = np.arange(row.size) - _starts(row, n_rows)
     kept = rank < n
     lists = np.full((n_rows, n), -1, dtype=np.int64)
+    scores = np.full((n_rows, n), -np.inf, dtype=block.dtype)
     lists[row[kept], rank[kept]] = item[kept]
-    return lists
+    scores[row[kept], rank[kept]] = values[kept]
+    return lists, scores
 
 
 def _starts(row: Index, n_rows: int) -> Index:

@@ -34,6 +34,7 @@ class Source(NamedTuple):
     n_items: int | None
     n_rows: int
     parallel: bool
+    dtype: np.dtype[Any]
 
     def fitted(self, n_users: int, n_items: int, name: str) -> Source:
         """The same for so many users and items, refused if it has others."""
@@ -77,7 +78,7 @@ def _dense(scores: Any) -> Source:
         buffer[:] = array[rows]
         return buffer
 
-    return Source(block, n_users, n_items, n_rows, True)
+    return Source(block, n_users, n_items, n_rows, True, dtype)
 
 
 def _factors(pair: tuple[Any, ...]) -> Source:
@@ -105,7 +106,7 @@ def _factors(pair: tuple[Any, ...]) -> Source:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.matmul(filled, right, out=buffer)[: rows.size]
 
-    return Source(block, n_users, n_items, n_rows, True)
+    return Source(block, n_users, n_items, n_rows, True, dtype)
 
 
 def _function(function: Callable[[Index], Any]) -> Source:
@@ -118,7 +119,8 @@ def _function(function: Callable[[Index], Any]) -> Source:
             )
         return values.astype(_real("scores", values.dtype))
 
-    return Source(block, None, None, FUNCTION_ROWS, False)
+    # Of what type the numbers are is not known yet; float64 holds any of them.
+    return Source(block, None, None, FUNCTION_ROWS, False, np.dtype(np.float64))
 
 
 def _matrix(name: str, value: Any) -> Array:

@@ -1,0 +1,9 @@
+"""Latent Dirichlet allocation as a recommender: users are documents, the items they like words."""
+
+from __future__ import annotations
+
+from trustream.recommender.files import read_ratings
+from trustream.recommender.model import TopicRecommender
+from trustream.recommender.results import RecommendationLists, Recommendations
+
+__all__ = ["RecommendationLists", "Recommendations", "TopicRecommender", "read_ratings"]

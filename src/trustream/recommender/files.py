@@ -1,0 +1,128 @@
+"""Rating files as columns, for `TopicRecommender.fit`."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.recommender.ratings import Columns
+
+SUFFIXES = (".csv", ".tsv", ".parquet")
+
+
+def read_ratings(path: str | Path, columns: Columns | None = None) -> Any:
+    """Return the ratings of a file, as a frame or a dictionary of columns.
+
+    A ``.csv`` or ``.tsv`` file has the names of its columns in the first line, and ids in it are
+    integers if all of a column look like one (``007`` does not). A ``.parquet`` file needs polars,
+    or pandas with pyarrow.
+
+    Args:
+        path: the file.
+        columns: names of its columns, "user", "item", "rating" and "timestamp" if not given.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("user,item,rating\\nann,7,4.5\\nbob,9,3\\n")
+    ...     file.flush()
+    ...     ratings = read_ratings(file.name)
+    >>> ratings["user"].tolist(), ratings["item"].tolist(), ratings["rating"].tolist()
+    (['ann', 'bob'], [7, 9], [4.5, 3.0])
+    """
+    path, columns = Path(path), columns or Columns()
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    suffix = path.suffix.lower()
+    try:
+        if suffix in (".csv", ".tsv"):
+            return _read_text(path, "\t" if suffix == ".tsv" else ",", columns)
+        if suffix == ".parquet":
+            return _read_parquet(path)
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise ValueError(f"cannot read {path.name}: {error}") from error
+    raise ValueError(
+        f"cannot tell the format of {path.name} by its name; known are {', '.join(SUFFIXES)}"
+    )
+
+
+def _read_text(path: Path, delimiter: str, columns: Columns) -> dict[str, NDArray[Any]]:
+    # utf-8-sig: spreadsheets put a mark before the first name.
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = csv.reader(file, delimiter=delimiter)
+        names = next(lines, [])
+        rows = []
+        for row in lines:
+            if len(row) == len(names):
+                rows.append(row)
+            elif row:
+                raise ValueError(
+                    f"{path.name}, line {lines.line_num}: {len(row)} values, expected "
+                    f"{len(names)}, for {', '.join(names)}"
+                )
+    text = dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True))
+    return {name: _parsed(path, name, list(values), columns) for name, values in text.items()}
+
+
+def _parsed(path: Path, name: str, values: list[str], columns: Columns) -> NDArray[Any]:
+    if name == columns.rating:
+        return _numbers(path, name, values)
+    if name == columns.timestamp:
+        return _times(path, name, values)
+    integers = _all(int, values)
+    # An id must come back as it was written.
+    if integers is not None and list(map(str, integers)) == values:
+        return np.array(integers, dtype=np.int64)
+    array = np.empty(len(values), dtype=object)
+    array[:] = [value or None for value in values]
+    return array
+
+
+def _numbers(path: Path, name: str, values: list[str]) -> NDArray[Any]:
+    numbers = _all(lambda value: float(value or "nan"), values)
+    if numbers is None:
+        wrong = next(i for i, value in enumerate(values) if _all(float, [value or "nan"]) is None)
+        raise ValueError(f"{path.name}: {name} {wrong + 1} is {values[wrong]!r}, expected a number")
+    return np.array(numbers, dtype=np.float64)
+
+
+def _times(path: Path, name: str, values: list[str]) -> NDArray[Any]:
+    """Numbers, or dates like 2015-07-06 or 2015-07-06T12:30:00."""
+    if _all(float, values) is not None:
+        return _numbers(path, name, values)
+    try:
+        return np.array([value.replace(" ", "T") for value in values], dtype="datetime64[us]")
+    except ValueError as error:
+        raise ValueError(f"{path.name}: {name} has neither numbers nor dates: {error}") from error
+
+
+def _all(kind: Callable[[str], Any], values: list[str]) -> list[Any] | None:
+    """All values as numbers, or None."""
+    try:
+        return [kind(value) for value in values]
+    except ValueError:
+        return None
+
+
+def _read_parquet(path: Path) -> Any:
+    try:
+        import polars
+    except ImportError:
+        pass
+    else:
+        try:
+            return polars.read_parquet(path)
+        except polars.exceptions.PolarsError as error:
+            raise ValueError(f"cannot read {path.name}: {error}") from error
+    try:
+        import pandas
+
+        return pandas.read_parquet(path)
+    except ImportError as error:
+        raise ValueError(
+            f"reading {path.name} needs polars, or pandas with pyarrow: pip install polars"
+        ) from error

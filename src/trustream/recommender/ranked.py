@@ -1,0 +1,249 @@
+"""Reading a fitted recommender: lists of items, and how good they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.exceptions import NotFittedError
+
+from trustream.estimators import LatentDirichletAllocation, parameters
+from trustream.evaluation.item_lists import scored_items
+from trustream.evaluation.item_scores import positive_integer
+from trustream.evaluation.ranking import ranking
+from trustream.evaluation.ranking_result import Ranking
+from trustream.recommender.ratings import (
+    Columns,
+    Ratings,
+    entries_of,
+    from_matrix,
+    is_frame,
+    matrix_of_last,
+    pattern,
+    weights_of,
+    without_zeros,
+)
+from trustream.recommender.results import RecommendationLists, Recommendations
+
+Array = NDArray[Any]
+
+
+class RankedItems:
+    """What `TopicRecommender` can be asked once it is fitted."""
+
+    threshold: float | None
+    n_jobs: int | None
+    lda_: LatentDirichletAllocation
+    _data: Ratings
+    # theta (U, K), beta (K, I) and seen items (U, I), each once it has been asked for.
+    _cache: dict[str, Any]
+
+    def recommend(self, user: Any, n: int = 20, *, exclude_seen: bool = True) -> Recommendations:
+        """The n best items for a known user; a shorter list if fewer are left.
+
+        A user who likes nothing gets what the average user likes.
+
+        Parameters
+        ----------
+        user : str or int
+            The user's id.
+        n : int, default=20
+        exclude_seen : bool, default=True
+            Whether to leave out what the user has rated, liked or not.
+        """
+        return self.recommend_all(n, users=[user], exclude_seen=exclude_seen)[0]
+
+    def recommend_for(
+        self, items: Iterable[Any] | Mapping[Any, float], n: int = 20, *, exclude_seen: bool = True
+    ) -> Recommendations:
+        """The n best items for somebody who likes `items`, without learning from them.
+
+        Parameters
+        ----------
+        items : ids, or mapping from ids to ratings
+            An id counts once, however often it is given. Without items the list is what the
+            average user likes.
+        n : int, default=20
+        exclude_seen : bool, default=True
+            Whether to leave `items` out.
+        """
+        row = self._row(items)
+        theta = self.lda_.transform(without_zeros(row))
+        seen = pattern(row) if exclude_seen else None
+        return self._lists(theta, seen, np.arange(1), n)[0]
+
+    def recommend_all(
+        self, n: int = 20, *, users: Any = None, exclude_seen: bool = True
+    ) -> RecommendationLists:
+        """The n best items for each of many users.
+
+        Scores are computed for some hundred users at a time, so that memory grows with the users
+        and with n and not with users times items.
+
+        Parameters
+        ----------
+        n : int, default=20
+        users : sequence of ids, default=None
+            None is all known users.
+        exclude_seen : bool, default=True
+            Whether to leave out what a user has rated, liked or not.
+        """
+        self._check_fitted()
+        data = self._data
+        rows = np.arange(len(data.users)) if users is None else data.users.positions(users)
+        theta = self.user_topics(users)
+        seen = self._seen() if exclude_seen else None
+        if seen is not None and users is not None:
+            seen = seen[rows]
+        return self._lists(theta, seen, data.users.values[rows], n)
+
+    def similar_items(self, item: Any, n: int = 10) -> Recommendations:
+        """The n items most like an item; the item itself is not among them.
+
+        The score is the cosine of the items' topics, p(k | i) = lambda_ki / sum_k lambda_ki: the
+        shares of the topics in what is liked about an item.
+        """
+        self._check_fitted()
+        n = positive_integer("n", n)
+        column = self._data.items.positions([item])
+        shares = self.lda_.components_
+        shares = shares / np.linalg.norm(shares, axis=0)
+        itself = sparse.csr_array(([1.0], ([0], column)), shape=(1, shares.shape[1]))
+        pair = (np.ascontiguousarray(shares[:, column].T), shares)
+        columns, scores = scored_items(pair, min(n, shares.shape[1]), seen=itself)
+        scores = np.minimum(scores, 1)  # rounding may go above
+        return RecommendationLists(np.arange(1), columns, scores, self.item_ids_)[0]
+
+    def evaluate(
+        self, held_out: Any, m: int | tuple[int, ...] = 20, *, unknown: str = "error"
+    ) -> Ranking:
+        """How well the lists foresee what users turned out to like.
+
+        See `trustream.evaluation.ranking` for the measures. Items that a user has rated before
+        are not on the lists and do not count.
+
+        Parameters
+        ----------
+        held_out : frame, or matrix of shape (n_users, n_items)
+            Ratings that were kept back, with the columns and the threshold of `fit`; a matrix has
+            this recommender's rows and columns.
+        m : int or several, default=20
+            Length of the lists.
+        unknown : {"error", "ignore"}, default="error"
+            What to do about ratings of users or items that were not in `fit`.
+        """
+        self._check_fitted()
+        if unknown not in ("error", "ignore"):
+            raise ValueError(f'unknown must be "error" or "ignore", got {unknown!r}')
+        liked = self._known_ratings(held_out, unknown == "ignore")
+        pair = (self.user_topics(), self.item_topics_)
+        return ranking(pair, liked, seen=self._seen(), m=m, n_threads=self._threads())
+
+    # --- what is fitted
+
+    @property
+    def user_ids_(self) -> Array:
+        """Ids of the users, (n_users,)."""
+        self._check_fitted()
+        return self._data.users.values.copy()
+
+    @property
+    def item_ids_(self) -> Array:
+        """Ids of the items, (n_items,)."""
+        self._check_fitted()
+        return self._data.items.values.copy()
+
+    @property
+    def item_topics_(self) -> Array:
+        """E[beta], (n_components, n_items): how probable an item is in each topic."""
+        self._check_fitted()
+        if "beta" not in self._cache:
+            lambda_ = self.lda_.components_
+            totals = lambda_.sum(axis=1, keepdims=True, dtype=np.float64)
+            self._cache["beta"] = (lambda_ / totals).astype(lambda_.dtype)
+        return self._cache["beta"]
+
+    def user_topics(self, users: Any = None) -> Array:
+        """E[theta] of known users, (n_users, n_components), or a row for each of `users`."""
+        self._check_fitted()
+        if users is None:
+            if "theta" not in self._cache:
+                self._cache["theta"] = self.lda_.transform(self._data.likes())
+            return self._cache["theta"]
+        rows = self._data.users.positions(users)
+        if "theta" in self._cache:
+            return self._cache["theta"][rows]
+        return self.lda_.transform(without_zeros(self._data.weights[rows]))
+
+    def fold_in(self, items: Iterable[Any] | Mapping[Any, float]) -> Array:
+        """E[theta] of somebody who likes `items`, (n_components,); see `recommend_for`."""
+        return self.lda_.transform(without_zeros(self._row(items)))[0]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_data")
+
+    def _check_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            # An AttributeError as well, so that hasattr() says no before fit.
+            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+
+    def _keep(self, data: Ratings) -> None:
+        self._data, self._cache = data, {}
+
+    def _columns(self) -> Columns:
+        raise NotImplementedError
+
+    # --- parts
+
+    def _lists(
+        self, theta: Array, seen: sparse.csr_array | None, users: Array, n: int
+    ) -> RecommendationLists:
+        beta = self.item_topics_
+        n = min(positive_integer("n", n), beta.shape[1])
+        columns, scores = scored_items((theta, beta), n, seen=seen, n_threads=self._threads())
+        return RecommendationLists(users, columns, scores, self._data.items.values)
+
+    def _row(self, items: Iterable[Any] | Mapping[Any, float]) -> sparse.csr_array:
+        """Weights (1, I) of a user that is not known, zeros kept."""
+        self._check_fitted()
+        if isinstance(items, str | bytes):
+            raise ValueError(f"items must be a list of ids, got the single {items!r}")
+        ids = list(items)
+        columns = self._data.items.positions(ids)
+        weights = np.ones(len(ids), np.float32)
+        if isinstance(items, Mapping):
+            rating = np.array([items[item] for item in ids], np.float64)
+            if not np.isfinite(rating).all():
+                raise ValueError(f"ratings must be finite numbers, got {rating.tolist()}")
+            weights = weights_of(rating, self.threshold)
+        shape = (1, len(self._data.items))
+        return matrix_of_last(np.zeros_like(columns), columns, weights, None, shape)
+
+    def _seen(self) -> sparse.csr_array:
+        if "seen" not in self._cache:
+            self._cache["seen"] = self._data.seen()
+        return self._cache["seen"]
+
+    def _known_ratings(self, held_out: Any, ignore_unknown: bool) -> sparse.csr_array:
+        data = self._data
+        if not is_frame(held_out):
+            return from_matrix(
+                held_out, data.users.values, data.items.values, self.threshold
+            ).weights
+        entries = entries_of(held_out, self._columns())
+        rows, columns = data.users.find(entries.user), data.items.find(entries.item)
+        known = (rows >= 0) & (columns >= 0)
+        if not (known.all() or ignore_unknown):
+            raise ValueError(
+                f"{np.count_nonzero(~known)} of {known.size} held-out ratings are of users or "
+                f'items that were not in fit: leave them out, or set unknown="ignore"'
+            )
+        weights = weights_of(entries.rating, self.threshold)
+        time = None if entries.time is None else entries.time[known]
+        return matrix_of_last(rows[known], columns[known], weights[known], time, data.weights.shape)
+
+    def _threads(self) -> int:
+        return parameters.n_threads(self.n_jobs)

@@ -1,0 +1,260 @@
+"""Ratings from a matrix or a frame as one sparse matrix, with the ids of its rows and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from trustream.recommender.ids import Ids, as_array
+
+Index = NDArray[np.int64]
+Float64 = NDArray[np.float64]
+
+
+class Columns(NamedTuple):
+    """Names of a frame's columns; `rating` and `timestamp` may be None for none."""
+
+    user: str = "user"
+    item: str = "item"
+    rating: str | None = "rating"
+    timestamp: str | None = "timestamp"
+
+
+class Entries(NamedTuple):
+    """Ratings one by one, in order; `time` is None if it is not known."""
+
+    user: NDArray[Any]
+    item: NDArray[Any]
+    rating: Float64
+    time: NDArray[Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Ratings:
+    """Who rated what.
+
+    Attributes:
+        users, items: ids of rows and columns.
+        weights: (U, I) with an entry for each item that a user rated: how much it counts as liked,
+            0 where it was rated and not liked.
+    """
+
+    users: Ids
+    items: Ids
+    weights: sparse.csr_array
+
+    def likes(self) -> sparse.csr_array:
+        """Weights (U, I) of liked items alone."""
+        return without_zeros(self.weights)
+
+    def seen(self) -> sparse.csr_array:
+        """1 for every rated item, (U, I)."""
+        return pattern(self.weights)
+
+    def updated(self, new: Ratings) -> Ratings:
+        """With newer ratings, of known items by known or new users; the newer of a pair wins.
+
+        Raises:
+            ValueError: an item is unknown, or ids are of another kind.
+        """
+        columns = self.items.positions(new.items.values)
+        users = self.users.extended(new.users.values)
+        rows = users.positions(new.users.values)
+        before, after = self.weights.tocoo(), new.weights.tocoo()
+        weights = matrix_of_last(
+            np.concatenate([before.coords[0], rows[after.coords[0]]]),
+            np.concatenate([before.coords[1], columns[after.coords[1]]]),
+            np.concatenate([before.data, after.data]),
+            None,
+            (len(users), len(self.items)),
+        )
+        return Ratings(users, self.items, weights)
+
+
+def is_frame(data: Any) -> bool:
+    """Whether `data` has columns by name.
+
+    >>> is_frame({"user": [1]}), is_frame([[1, 0]])
+    (True, False)
+    """
+    # Asked of the class, because a lazy frame would have to be worked out.
+    return isinstance(data, Mapping) or hasattr(type(data), "columns")
+
+
+def from_frame(frame: Any, columns: Columns, threshold: float | None) -> Ratings:
+    """Ratings of a pandas or polars frame, or of a dictionary of columns.
+
+    Of several ratings of an item by a user the one with the latest timestamp counts; where
+    timestamps are the same, or there are none, the last one in the frame.
+
+    >>> frame = {"user": ["ann", "ann", "bob"], "item": [7, 7, 9], "rating": [2, 5, 4]}
+    >>> from_frame(frame, Columns(), threshold=5).weights.toarray()
+    array([[1., 0.],
+           [0., 0.]], dtype=float32)
+    """
+    entries = entries_of(frame, columns)
+    users, items = Ids.sorted("user", entries.user), Ids.sorted("item", entries.item)
+    weights = matrix_of_last(
+        users.find(entries.user),
+        items.find(entries.item),
+        weights_of(entries.rating, threshold),
+        entries.time,
+        (len(users), len(items)),
+    )
+    return Ratings(users, items, weights)
+
+
+def from_matrix(matrix: Any, user_ids: Any, item_ids: Any, threshold: float | None) -> Ratings:
+    """Ratings of a (U, I) sparse matrix or array, whose ids are 0, 1, ... if they are not given.
+
+    Entries of a sparse matrix that stand at the same place are added, as everywhere in SciPy.
+
+    >>> from_matrix([[5, 0], [0, 3]], ["ann", "bob"], None, threshold=4).likes().nnz
+    1
+    """
+    try:
+        weights = sparse.csr_array(matrix, dtype=np.float64, copy=True)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"ratings must be a matrix (users, items) or a frame with columns user, item and "
+            f"rating, got {type(matrix).__name__}: {error}"
+        ) from error
+    if weights.ndim != 2 or 0 in weights.shape:
+        raise ValueError(f"ratings has shape {weights.shape}, expected (users, items), none empty")
+    weights.sum_duplicates()
+    ids = []
+    for what, given, n in zip(("user", "item"), (user_ids, item_ids), weights.shape, strict=True):
+        ids.append(Ids(what, np.arange(n) if given is None else given))
+        if len(ids[-1]) != n:
+            raise ValueError(f"{what}_ids has {len(ids[-1])} ids, the matrix {n} {what}s")
+    _check_finite(weights.data)
+    weights.data = weights_of(weights.data, threshold)
+    return Ratings(ids[0], ids[1], weights)
+
+
+def entries_of(frame: Any, columns: Columns) -> Entries:
+    """The columns of a frame, checked.
+
+    >>> entries_of({"user": [1, 2], "item": [3, 3], "rating": [4, None]}, Columns())
+    Traceback (most recent call last):
+    ...
+    ValueError: 1 of 2 ratings is missing or infinite: leave them out
+    """
+    if hasattr(frame, "collect"):
+        raise ValueError("a lazy frame has no rows yet: call its collect() first")
+    names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
+    wanted = {field: name for field, name in columns._asdict().items() if name is not None}
+    # The usual name of a timestamp need not be there; a name that the user chose must.
+    if columns.timestamp == Columns().timestamp and columns.timestamp not in names:
+        del wanted["timestamp"]
+    missing = [name for name in wanted.values() if name not in names]
+    if missing:
+        raise ValueError(
+            f"the ratings have no column {', '.join(map(repr, missing))}; the columns are "
+            f"{', '.join(map(repr, names))}: say which is which by user_column, item_column, "
+            f"rating_column and timestamp_column"
+        )
+    found = {field: as_array(frame[name]) for field, name in wanted.items()}
+    n = found["user"].size
+    if not n or any(column.size != n for column in found.values()):
+        sizes = ", ".join(f"{wanted[field]} {column.size}" for field, column in found.items())
+        raise ValueError(f"expected columns of the same length, with a row or more; got {sizes}")
+    rating = _numbers("ratings", found["rating"]) if "rating" in found else np.ones(n)
+    _check_finite(rating)
+    time = found.get("timestamp")
+    return Entries(found["user"], found["item"], rating, None if time is None else _times(time))
+
+
+def weights_of(ratings: Float64, threshold: float | None) -> NDArray[np.float32]:
+    """How much each rating counts: 1 from the threshold on and 0 below; itself if that is None.
+
+    >>> weights_of(np.array([2.0, 4.0]), 3.0).tolist(), weights_of(np.array([2.0]), None).tolist()
+    ([0.0, 1.0], [2.0])
+    """
+    if threshold is not None:
+        return (ratings >= threshold).astype(np.float32)
+    if ratings.size and ratings.min() < 0:
+        raise ValueError(
+            f"there are negative ratings, down to {ratings.min():g}, which cannot be weights: "
+            f"set a threshold from which on an item counts as liked"
+        )
+    return ratings.astype(np.float32)
+
+
+def matrix_of_last(
+    rows: Index,
+    columns: Index,
+    values: NDArray[Any],
+    time: NDArray[Any] | None,
+    shape: tuple[int, int],
+) -> sparse.csr_array:
+    """A matrix with the latest value of each place, zeros kept; see `from_frame`."""
+    keys = (columns, rows) if time is None else (time, columns, rows)
+    order = np.lexsort(keys)  # stable: the same place and time stay in the order of the data
+    rows, columns, values = rows[order], columns[order], values[order]
+    last = np.ones(rows.size, dtype=bool)
+    last[:-1] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
+    starts = np.searchsorted(rows[last], np.arange(shape[0] + 1))
+    return sparse.csr_array((values[last], columns[last], starts), shape=shape)
+
+
+def pattern(weights: sparse.csr_array) -> sparse.csr_array:
+    """1 for every entry, zeros among them.
+
+    >>> pattern(sparse.csr_array(([0.0, 3.0], [0, 1], [0, 2]))).toarray()
+    array([[1., 1.]])
+    """
+    parts = (np.ones_like(weights.data), weights.indices, weights.indptr)
+    return sparse.csr_array(parts, shape=weights.shape)
+
+
+def without_zeros(weights: sparse.csr_array) -> sparse.csr_array:
+    """A copy with the liked items alone.
+
+    >>> without_zeros(sparse.csr_array(([0.0, 3.0], [0, 1], [0, 2]))).nnz
+    1
+    """
+    liked = weights.copy()
+    liked.eliminate_zeros()
+    return liked
+
+
+def _numbers(what: str, column: NDArray[Any]) -> Float64:
+    try:
+        if column.dtype.kind in "US":
+            raise TypeError("they are text")
+        if column.dtype == object:  # a missing value becomes NaN, and is found as such
+            column = np.array([np.nan if _is_missing(value) else value for value in column])
+        return column.astype(np.float64, casting="same_kind")
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} must be numbers: {error}") from error
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or type(value).__name__ == "NAType"
+
+
+def _times(column: NDArray[Any]) -> NDArray[Any]:
+    if column.dtype.kind not in "iuM":
+        column = _numbers("timestamps", column)
+    missing = np.isnat(column) if column.dtype.kind == "M" else np.isnan(column)
+    if missing.any():
+        raise ValueError(
+            f"{missing.sum()} of {column.size} timestamps are missing: fill them in, or set "
+            f"timestamp_column to None"
+        )
+    return column
+
+
+def _check_finite(ratings: Float64) -> None:
+    wrong = int((~np.isfinite(ratings)).sum())
+    if wrong:
+        verb = "is" if wrong == 1 else "are"
+        raise ValueError(
+            f"{wrong} of {ratings.size} ratings {verb} missing or infinite: leave them out"
+        )
