@@ -23,7 +23,7 @@ from benchmarks import corpora
 from benchmarks.core.rows import Row, Setup, at_least, at_most, information
 from benchmarks.core.timing import seconds
 from trustream import LatentDirichletAllocation
-from trustream.evaluation.coherence import coherence
+from trustream.evaluation.topic_coherence import coherence
 from trustream.evaluation.word_lists import top_words
 
 FILES = ("wiki_en.npz",)

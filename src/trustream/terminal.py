@@ -15,7 +15,10 @@ def progress(console: Console, title: str, total: int | None) -> Iterator[Callab
     """Show a bar on a terminal and a few plain lines elsewhere; yields ``advance(done)``."""
     if console.is_terminal:
         columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        with Progress(*columns, TimeElapsedColumn(), console=console) as bar:
+        # What has no end has no result to look back at either: its bar goes away.
+        with Progress(
+            *columns, TimeElapsedColumn(), console=console, transient=total is None
+        ) as bar:
             task = bar.add_task(title, total=total)
             yield lambda done: bar.update(task, completed=done)
         return

@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from trustream.docstrings import tokenise
 from trustream.evaluation import cooccurrence
-from trustream.evaluation.coherence import EPSILON, c_v, coherence, npmi, umass
+from trustream.evaluation.topic_coherence import EPSILON, c_v, coherence, npmi, umass
 
 MEASURES = {"npmi": "c_npmi", "umass": "u_mass", "c_v": "c_v"}
 WORDS = [f"w{i}" for i in range(40)]

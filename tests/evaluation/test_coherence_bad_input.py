@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from trustream.evaluation.coherence import coherence
+from trustream.evaluation.topic_coherence import coherence
 
 COUNTS = np.array([[1, 2, 0], [0, 1, 1]])
 TEXTS = [["a", "b"], ["c"]]

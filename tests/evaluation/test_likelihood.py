@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import special
 
 from tests.evaluation import exact
 from tests.helpers import Array
@@ -25,11 +24,14 @@ def tiny(n_topics: int) -> tuple[Array, Array, Array, Array]:
 
 
 def long_document(n_tokens: int = 200) -> tuple[Array, Array, Array, float]:
-    """One document of many words about both of two topics, and its exact log-likelihood."""
+    """One document about both of two topics, and its exact log-likelihood.
+
+    The prior is for one topic or the other: few draws from it are near the document.
+    """
     rng = np.random.default_rng(3)
     topics = rng.dirichlet(np.full(60, 0.3), size=2) + 1e-4
     topics /= topics.sum(axis=1, keepdims=True)
-    alpha = np.array([0.2, 0.1])
+    alpha = np.array([2e-3, 1e-3])
     counts = rng.multinomial(n_tokens, np.array([0.55, 0.45]) @ topics)
     return counts[None, :], topics, alpha, exact.by_numbers(counts, topics, alpha)
 
@@ -83,22 +85,20 @@ def test_unbiased_whatever_the_effort(
 
 
 def test_plain_left_to_right_is_biased() -> None:
-    """Its mean is off by a percent or two on tiny documents, with any number of particles.
+    """Its mean is too high by a percent on tiny documents, and 20 particles do not help.
 
-    The negative control of the test above: 20,000 copies do tell a bias.
+    The negative control of the test above: so many copies do tell a bias.
     """
-    for n_particles in (2, 50):
-        options = {"n_particles": n_particles, "unbiased": False}
-        mean, error = repeated(left_to_right, 20_000 // n_particles, *tiny(3), **options)
-        assert np.abs(mean - 1).max() < 0.05
-        long = [0, 1, 4]
-        assert (np.abs(mean - 1) / np.maximum(error, 1e-12))[long].max() > 5
+    mean, error = repeated(left_to_right, 12_000, *tiny(3), n_particles=20)
+    assert np.abs(mean - 1).max() < 0.05
+    assert ((mean - 1)[[1, 4]] > 5 * error[[1, 4]]).all()
 
 
 def test_long_document() -> None:
     """200 tokens: chib and left to right come close, sampling from the prior does not.
 
-    Errors fall as effort grows, and stay within four standard errors and the logarithm's bias.
+    Errors of 40 copies, root of the mean square, in nats a document: they fall as effort grows,
+    but not those of plain left to right, which stay at several standard errors.
     """
     counts, topics, alpha, truth = long_document()
     many = np.repeat(counts, 40, axis=0)
@@ -106,21 +106,21 @@ def test_long_document() -> None:
     def error(estimator: Any, **options: Any) -> tuple[float, float]:
         result = estimator(many, topics, alpha, random_state=0, **options)
         difference = result.per_document - truth
-        mean = special.logsumexp(difference) - np.log(difference.size)
-        return float(np.sqrt((difference**2).mean())), float(mean)
+        claimed = np.inf if result.variance is None else np.sqrt(result.variance.mean())
+        return float(np.sqrt((difference**2).mean())), float(claimed)
 
     little, _ = error(chib, n_iter=2, n_repeats=1)
-    much, mean = error(chib, n_iter=100, n_repeats=4)
-    assert much < 0.3 < little and abs(mean) < 0.1
+    much, claimed = error(chib)
+    assert 4 * much < little and much < 0.2 and much < 2 * claimed
     little, _ = error(left_to_right, n_particles=2, unbiased=True)
-    much, mean = error(left_to_right, n_particles=50, unbiased=True)
-    assert much < 0.15 < little and abs(mean) < 0.1
-    few, _ = error(left_to_right, n_particles=50, unbiased=True, n_resampled=5)
-    assert much < few < 1.0
-    plain, mean = error(left_to_right, n_particles=20)
-    assert plain < 0.2
-    control, _ = error(importance, n_samples=20)
-    assert control > 3.0
+    much, claimed = error(left_to_right, n_particles=50, unbiased=True)
+    few, _ = error(left_to_right, n_particles=50, unbiased=True, n_resampled=2)
+    assert 4 * much < little and much < 4.0 and much < 2 * claimed
+    assert much < few < little
+    plain, claimed = error(left_to_right, n_particles=50)
+    assert 3.0 < plain < 10.0 and plain > 2.5 * claimed
+    control, _ = error(importance, n_samples=1000)
+    assert control > 20.0
 
 
 @pytest.mark.parametrize("estimator", [chib, left_to_right, importance])
@@ -135,7 +135,8 @@ def test_standard_error_is_what_the_seed_changes(estimator: Any) -> None:
 
 
 def test_plain_left_to_right_standard_error() -> None:
-    counts, topics, alpha, _ = long_document(60)
+    """Tiny documents only: it leaves out the order of the tokens, which matters in longer ones."""
+    counts, topics, alpha, _ = tiny(3)
     results = [left_to_right(counts, topics, alpha, random_state=i) for i in range(60)]
     spread = np.std([r.per_word for r in results], ddof=1)
     claimed = np.sqrt(np.mean([r.standard_error**2 for r in results]))  # type: ignore[operator]

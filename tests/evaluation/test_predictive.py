@@ -13,7 +13,7 @@ from scipy import integrate, sparse, stats
 from tests.helpers import Array
 from tests.models.mixtures import GAUSSIAN, KINDS, Setup, setup, some_lambda
 from trustream import BernoulliMixture, GaussianMixture
-from trustream.evaluation.predictive import (
+from trustream.evaluation.predictive_density import (
     Predictive,
     bernoulli_log_density,
     predictive,
@@ -199,7 +199,7 @@ def test_blocks_change_nothing(kind: str, monkeypatch: pytest.MonkeyPatch) -> No
         return student_t_log_density(all_points(4), **student_parameters(kind, 4))
 
     expected = values()
-    module = importlib.import_module("trustream.evaluation.predictive")
+    module = importlib.import_module("trustream.evaluation.predictive_density")
     monkeypatch.setattr(module, "_BLOCK_NUMBERS", 36)
     np.testing.assert_allclose(values(), expected, rtol=1e-13)
 

@@ -15,12 +15,12 @@ from scipy import sparse
 
 from tests.helpers import Array
 from trustream.evaluation.item_lists import top_items
-from trustream.evaluation.ranking import ranking, ranking_of_lists
+from trustream.evaluation.item_ranking import ranking, ranking_of_lists
 from trustream.evaluation.ranking_result import MEASURES, Ranking
 
 item_scores = importlib.import_module("trustream.evaluation.item_scores")
 item_lists = importlib.import_module("trustream.evaluation.item_lists")
-ranking_module = importlib.import_module("trustream.evaluation.ranking")
+ranking_module = importlib.import_module("trustream.evaluation.item_ranking")
 
 
 def slow_list(scores: Array, seen: Array, n: int) -> list[int]:

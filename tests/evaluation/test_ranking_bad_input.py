@@ -10,7 +10,7 @@ import pytest
 from scipy import sparse
 
 from trustream.evaluation.item_lists import top_items
-from trustream.evaluation.ranking import ranking, ranking_of_lists
+from trustream.evaluation.item_ranking import ranking, ranking_of_lists
 
 SCORES, HELD_OUT = np.arange(6.0).reshape(2, 3), np.eye(2, 3)
 
@@ -90,7 +90,7 @@ def test_bad_lists(lists: Any, message: str) -> None:
 
 
 def test_the_user_of_a_bad_list_in_a_later_chunk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("trustream.evaluation.ranking"), "_CHUNK", 2)
+    monkeypatch.setattr(importlib.import_module("trustream.evaluation.item_ranking"), "_CHUNK", 2)
     with pytest.raises(ValueError, match=r"user 3 has an item twice: \[1, 1\]"):
         ranking_of_lists([[0, 1], [0, 1], [0, 1], [1, 1]], np.ones((4, 2)))
 

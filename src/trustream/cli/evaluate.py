@@ -130,5 +130,6 @@ def _print(result: Any, model: str, data: str) -> None:
     table.add_column("Note")
     for figure in result.figures:
         error = "" if figure.standard_error is None else f"{figure.standard_error:.4f}"
-        table.add_row(figure.name, f"{figure.value:,.4f}", error, figure.unit, figure.note)
+        digits = 4 if abs(figure.value) < 100 else 1
+        table.add_row(figure.name, f"{figure.value:,.{digits}f}", error, figure.unit, figure.note)
     Console().print(table)

@@ -5,20 +5,20 @@ Every function takes plain arrays, so that models of other libraries can be scor
 
 from __future__ import annotations
 
-from trustream.evaluation.bound import Bound, bound
-from trustream.evaluation.coherence import Coherence, c_v, coherence, npmi, umass
 from trustream.evaluation.completion import completion, completion_from, split_tokens
 from trustream.evaluation.item_lists import top_items
+from trustream.evaluation.item_ranking import ranking, ranking_of_lists
 from trustream.evaluation.likelihood import chib, importance, left_to_right
-from trustream.evaluation.predictive import (
+from trustream.evaluation.lower_bound import Bound, bound
+from trustream.evaluation.predictive_density import (
     Predictive,
     bernoulli_log_density,
     predictive,
     student_t_log_density,
 )
-from trustream.evaluation.ranking import ranking, ranking_of_lists
 from trustream.evaluation.ranking_result import Measure, Ranking
 from trustream.evaluation.result import HeldOut
+from trustream.evaluation.topic_coherence import Coherence, c_v, coherence, npmi, umass
 from trustream.evaluation.topics import TopicMatch, diversity, match_topics
 
 __all__ = [

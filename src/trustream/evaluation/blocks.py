@@ -104,7 +104,8 @@ def blocks(counts: sparse.csr_array, topics: Array, sums: Array, width: int) -> 
 def _sums(indptr: Array, values: Array) -> NDArray[np.float64]:
     """Sums of CSR rows, empty ones included."""
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-    return np.bincount(rows, weights=values, minlength=indptr.size - 1)
+    totals = np.bincount(rows, weights=values, minlength=indptr.size - 1)
+    return totals.astype(np.float64)
 
 
 def _parts(cost: Array, n_parts: int) -> list[threads.Part]:

@@ -148,8 +148,10 @@ def left_to_right(
     Returns
     -------
     HeldOut
-        ``standard_error`` comes from the spread over particles: to first order for the plain form,
-        by the jackknife for the unbiased one. None for one particle.
+        ``standard_error`` comes from the spread over particles: by the jackknife for the unbiased
+        form, to first order for the plain one. There it leaves out what the random order of the
+        tokens adds, and can be two or three times too small where the bias is large. None for one
+        particle.
 
     Examples
     --------

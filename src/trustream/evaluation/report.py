@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from trustream.evaluation.coherence import Coherence
-from trustream.evaluation.predictive import predictive
+from trustream.evaluation.predictive_density import predictive
+from trustream.evaluation.topic_coherence import Coherence
 
 HELD_OUT = ("chib", "left-to-right", "completion", "importance")
 COHERENCE = ("npmi", "umass", "c_v")
