@@ -1,0 +1,212 @@
+"""What a document store does, whatever holds it.
+
+A document has a key that its owner chooses, and words with counts; parts of it may come at any
+time. A store knows nothing of models. It numbers its words, says which of them take part (the
+vocabulary) and gives each of these a column; documents that are read come as rows over columns.
+
+Every change is one transaction: when a method returns, it is durable; when the process dies inside
+it, nothing of it has happened. Several processes may read and write one store at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A document, or a part of one that is added to what is there.
+
+    Attributes:
+        key: names the document; 1 to 500 characters.
+        words: tokens in order, or a mapping from words to counts (positive integers).
+        time: when the document came to be, in seconds since 1970, for retention; None is now.
+            A later part moves it forward, never back.
+        append_id: chosen by whoever sends it: a second append with the same id does nothing.
+    """
+
+    key: str
+    words: Sequence[str] | Mapping[str, int]
+    time: float | None = None
+    append_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a feed has been read, committed with the records that were read.
+
+    Attributes:
+        feed: names the feed (a file's path or whatever tells it from others).
+        offset: bytes or records read.
+        finished: whether its end was reached.
+        detail: JSON values that the reader needs to go on.
+    """
+
+    feed: str
+    offset: int
+    finished: bool = False
+    detail: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """What an append did.
+
+    Attributes:
+        n_records: records added to the store.
+        n_documents: documents that were not there before.
+        n_tokens: tokens added.
+        n_repeated: records left out because their append id had been seen.
+        sequence: the store's sequence number after it.
+    """
+
+    n_records: int
+    n_documents: int
+    n_tokens: int
+    n_repeated: int
+    sequence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts, each known without looking at documents.
+
+    Attributes:
+        documents: live documents, `training` + `held_out`.
+        training: those that a trainer may learn from.
+        held_out: those of the held-out slice, chosen by a hash of the key.
+        tokens: of live documents, words that do not take part included.
+        words: that take part.
+        added: documents ever added to the training part; never falls.
+        sequence: changes so far; every append, deletion and retention raises it.
+        vocabulary: version of the vocabulary; rises when a word begins or ceases to take part.
+    """
+
+    documents: int
+    training: int
+    held_out: int
+    tokens: int
+    words: int
+    added: int
+    sequence: int
+    vocabulary: int
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """Some documents as rows over columns; words that do not take part are left out.
+
+    Attributes:
+        keys: of the documents, in the order of the rows.
+        indptr: (D+1,) int64.
+        indices: (nnz,) int32, columns; in no particular order, each at most once in a row.
+        counts: (nnz,) float32, how often each occurs.
+        sequence: the store's sequence number when they were read.
+        vocabulary: the vocabulary's version that the columns are of.
+    """
+
+    keys: list[str]
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    counts: NDArray[np.float32]
+    sequence: int
+    vocabulary: int
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """The words that take part.
+
+    Attributes:
+        words: by column; None for a column whose word was evicted and that waits for another.
+        version: rises with every change.
+    """
+
+    words: list[str | None]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a store is made with and keeps.
+
+    Attributes:
+        held_out: share of documents, by a hash of the key, that trainers never learn from.
+        min_documents: a word takes part once it is in that many documents.
+        max_words: most words that take part; the rarest (fewest documents, then the newest)
+            give way. None is no limit.
+        fixed: whether the vocabulary was given and does not grow.
+    """
+
+    held_out: float = 0.02
+    min_documents: int = 5
+    max_words: int | None = 200_000
+    fixed: bool = False
+
+
+class Store(Protocol):
+    """A document store. Not for use by several threads at once: open one for each."""
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+
+    @property
+    def settings(self) -> Settings:
+        """What it was made with."""
+
+    # --- writing
+
+    def append(self, records: Iterable[Record], position: Position | None = None) -> Appended:
+        """Add records, and commit the position of the feed that they come from, all or nothing.
+
+        Words are numbered in the order of their first appearance.
+        """
+
+    def delete(self, keys: Iterable[str]) -> int:
+        """Delete documents; returns how many there were. Unknown keys are passed over."""
+
+    def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
+        """Delete all but the `newest` documents by time, or those before `since`; how many."""
+
+    # --- reading
+
+    def totals(self) -> Totals:
+        """Counts as of now, in O(1)."""
+
+    def draw(self, n: int, rng: np.random.Generator, *, held_out: bool = False) -> Documents:
+        """min(n, N) different documents, uniform over the live training (or held-out) ones.
+
+        Takes time for the documents drawn, not for those there are, also after deletions. What
+        `rng` draws depends on n and N alone.
+        """
+
+    def read(self, keys: Sequence[str]) -> Documents:
+        """The documents of these keys, in this order; KeyError names one that is not there."""
+
+    def scan(self, block: int = 1000) -> Iterator[Documents]:
+        """All live documents in the order of their arrival, `block` at a time."""
+
+    def vocabulary(self) -> Vocabulary:
+        """The words that take part, by column."""
+
+    def position(self, feed: str) -> Position | None:
+        """How far a feed has been read; None if never."""
+
+    # --- what is learned
+
+    def save(self, name: str, content: bytes) -> None:
+        """Keep bytes under a name, replacing what was there (checkpoints of a trainer)."""
+
+    def load(self, name: str) -> bytes | None:
+        """The bytes kept under a name."""
+
+    # --- life
+
+    def close(self) -> None:
+        """Let go of the database; closing twice does nothing. Stores are context managers."""
