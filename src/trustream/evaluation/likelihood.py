@@ -10,15 +10,14 @@ depend on the number of threads, nor on which other documents come after.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustream.evaluation import inputs
-from trustream.evaluation.blocks import Block, Progress, blocks
+from trustream.evaluation.blocks import Block, Progress
+from trustream.evaluation.job import Job
 from trustream.evaluation.result import HeldOut, log_mean_exp
 
 Array = NDArray[Any]
@@ -89,7 +88,7 @@ def chib(
     >>> result.per_document.round(2)
     array([-4.06, -1.33])
     """
-    job = _Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    job = Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
     settings = (inputs.positive(n_burn, "n_burn", 0), inputs.positive(n_iter, "n_iter"))
     n_repeats = inputs.positive(n_repeats, "n_repeats")
 
@@ -160,7 +159,7 @@ def left_to_right(
     >>> result.per_document.round(1)
     array([-4. , -1.3])
     """
-    job = _Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    job = Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
     n_particles = inputs.positive(n_particles, "n_particles")
     few = -1 if n_resampled is None else inputs.positive(n_resampled, "n_resampled", 0)
 
@@ -215,7 +214,7 @@ def importance(
     >>> result.per_document.round(1)
     array([-4.1, -1.3])
     """
-    job = _Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    job = Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
     n_samples = inputs.positive(n_samples, "n_samples")
 
     def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
@@ -224,84 +223,3 @@ def importance(
         return log_mean_exp(values)
 
     return job.run("importance", estimate, n_samples)
-
-
-@dataclass(frozen=True)
-class _Job:
-    """Checked input, and the loop over blocks of documents."""
-
-    counts: Any
-    topics: Array
-    sums: Array
-    alpha: Array
-    seed: int
-    n_threads: int
-    progress: Progress | None
-    kernels: ModuleType
-
-    @classmethod
-    def of(
-        cls,
-        counts: Any,
-        topics: ArrayLike,
-        alpha: ArrayLike,
-        random_state: Any,
-        n_jobs: int | None,
-        progress: Progress | None,
-        backend: str,
-    ) -> _Job:
-        """From what the user gave."""
-        given, sums = inputs.as_topics(topics)
-        documents = inputs.as_counts(counts)
-        inputs.check_fit(documents, given)
-        return cls(
-            documents,
-            given,
-            sums,
-            inputs.as_alpha(alpha, given.shape[0]),
-            inputs.seed_of(random_state),
-            inputs.n_threads(n_jobs),
-            progress,
-            inputs.likelihood_kernels(backend),
-        )
-
-    def run(
-        self,
-        method: str,
-        estimate: Callable[[Block, Callable[..., None]], tuple[Array, Array | None]],
-        width: int,
-        power: float = 1.0,
-    ) -> HeldOut:
-        """The estimate of every document; a kernel writes `width` numbers for each."""
-        n_documents = self.counts.shape[0]
-        values, variance = np.empty(n_documents), np.empty(n_documents)
-        n_tokens, known = np.empty(n_documents, np.int64), True
-        for block in blocks(self.counts, self.topics, self.sums, width):
-            keys = inputs.stream_keys(self.seed, block.first, block.last)
-
-            def run(
-                kernel: Callable[..., None],
-                *settings: Any,
-                block: Block = block,
-                keys: Array = keys,
-            ) -> None:
-                arrays = (block.indptr, block.ids, block.counts, block.table, self.alpha, keys)
-
-                def work(start: int, stop: int) -> None:
-                    kernel(*arrays, *settings, start, stop)
-
-                block.share(work, self.n_threads, power, self._report(block.first))
-
-            here = slice(block.first, block.last)
-            value, spread = estimate(block, run)
-            value = np.where(block.n_tokens > 0, value + block.offset(block.counts), 0.0)
-            values[here], n_tokens[here] = value, block.n_tokens
-            known = known and spread is not None
-            variance[here] = 0.0 if spread is None else spread
-        if self.progress is not None:
-            self.progress(n_documents, n_documents)
-        return HeldOut(method, values, n_tokens, variance if known else None)
-
-    def _report(self, first: int) -> Callable[[int], object] | None:
-        progress, total = self.progress, self.counts.shape[0]
-        return None if progress is None else lambda done: progress(first + done, total)
