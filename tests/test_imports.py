@@ -19,6 +19,7 @@ HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "rich"]
         "from trustream.cli import main; main(['--help'], standalone_mode=False)",
         "from trustream.cli import main; main(['--version'], standalone_mode=False)",
         "from trustream.cli import main; main(['demo', '--help'], standalone_mode=False)",
+        "from trustream.cli import main; main(['recommend', '--help'], standalone_mode=False)",
     ],
 )
 def test_light_start(code: str) -> None:

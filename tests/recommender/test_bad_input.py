@@ -46,7 +46,7 @@ BAD_FRAMES = {
     "float ids": ({**GOOD, "user": [1.0, 2.0, 3.0]}, "user ids must be all strings.*float"),
     "booleans": ({**GOOD, "user": [True, False, True]}, "user ids must be all strings.*bool"),
     "gap in time": ({**GOOD, "timestamp": [1, np.nan, 2]}, "1 of 3 timestamps are missing"),
-    "time as text": ({**GOOD, "timestamp": ["x", "y", "z"]}, "timestamps must be numbers"),
+    "time as text": ({**GOOD, "timestamp": ["x", "y", "z"]}, "timestamps must be numbers or dates"),
     "lazy": (pl.DataFrame(GOOD).lazy(), "collect"),
 }  # fmt: skip
 
@@ -174,6 +174,8 @@ def test_dates_are_times() -> None:
     frame["timestamp"] = pd.to_datetime(["2015-07-06", "2014-01-01"])
     assert weights(frame) == [[3]]
     assert weights(pl.DataFrame(frame.to_dict("list"))) == [[3]]
+    frame["timestamp"] = ["2015-07-06 12:30", "2015-07-06 12:29"]
+    assert weights(frame) == [[3]]
 
 
 def test_entries_of_a_matrix_at_the_same_place_are_added() -> None:

@@ -10,6 +10,7 @@ import click
 from trustream import __version__
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
+from trustream.cli.recommend import recommend
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -20,3 +21,4 @@ def main() -> None:
 
 main.add_command(demo)
 main.add_command(evaluate)
+main.add_command(recommend)

@@ -71,8 +71,8 @@ def _read_text(path: Path, delimiter: str, columns: Columns) -> dict[str, NDArra
 def _parsed(path: Path, name: str, values: list[str], columns: Columns) -> NDArray[Any]:
     if name == columns.rating:
         return _numbers(path, name, values)
-    if name == columns.timestamp:
-        return _times(path, name, values)
+    if name == columns.timestamp and _all(float, values) is not None:
+        return _numbers(path, name, values)
     integers = _all(int, values)
     # An id must come back as it was written.
     if integers is not None and list(map(str, integers)) == values:
@@ -88,16 +88,6 @@ def _numbers(path: Path, name: str, values: list[str]) -> NDArray[Any]:
         wrong = next(i for i, value in enumerate(values) if _all(float, [value or "nan"]) is None)
         raise ValueError(f"{path.name}: {name} {wrong + 1} is {values[wrong]!r}, expected a number")
     return np.array(numbers, dtype=np.float64)
-
-
-def _times(path: Path, name: str, values: list[str]) -> NDArray[Any]:
-    """Numbers, or dates like 2015-07-06 or 2015-07-06T12:30:00."""
-    if _all(float, values) is not None:
-        return _numbers(path, name, values)
-    try:
-        return np.array([value.replace(" ", "T") for value in values], dtype="datetime64[us]")
-    except ValueError as error:
-        raise ValueError(f"{path.name}: {name} has neither numbers nor dates: {error}") from error
 
 
 def _all(kind: Callable[[str], Any], values: list[str]) -> list[Any] | None:

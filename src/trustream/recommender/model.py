@@ -13,7 +13,7 @@ from trustream import persist
 from trustream.estimators import LatentDirichletAllocation, saving
 from trustream.recommender.ids import Ids, as_array
 from trustream.recommender.ranked import RankedItems
-from trustream.recommender.ratings import Columns, Ratings, from_frame, from_matrix, is_frame
+from trustream.recommender.ratings import Ratings, from_frame, from_matrix, is_frame
 
 # Parameters that are this estimator's own; the others are those of LatentDirichletAllocation.
 _OWN = ("threshold", "user_column", "item_column", "rating_column", "timestamp_column")
@@ -208,12 +208,7 @@ n_jobs, verbose, callback, random_state
             return from_matrix(ratings, user_ids, item_ids, threshold)
         if user_ids is not None or item_ids is not None:
             raise ValueError("user_ids and item_ids are for a matrix; a frame has its own ids")
-        return from_frame(ratings, self._columns(), threshold)
-
-    def _columns(self) -> Columns:
-        return Columns(
-            self.user_column, self.item_column, self.rating_column, self.timestamp_column
-        )
+        return from_frame(ratings, self.columns, threshold)
 
     def _nothing_liked(self, ratings: Any) -> str:
         if self.threshold is None:

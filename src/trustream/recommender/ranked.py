@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 
 from trustream.estimators import LatentDirichletAllocation, parameters
 from trustream.evaluation.item_lists import scored_items
+from trustream.evaluation.item_ranking import ranking
 from trustream.evaluation.item_scores import positive_integer
-from trustream.evaluation.ranking import ranking
 from trustream.evaluation.ranking_result import Ranking
 from trustream.recommender.ratings import (
     Columns,
@@ -36,6 +36,10 @@ class RankedItems:
 
     threshold: float | None
     n_jobs: int | None
+    user_column: str
+    item_column: str
+    rating_column: str | None
+    timestamp_column: str | None
     lda_: LatentDirichletAllocation
     _data: Ratings
     # theta (U, K), beta (K, I) and seen items (U, I), each once it has been asked for.
@@ -142,6 +146,13 @@ class RankedItems:
         pair = (self.user_topics(), self.item_topics_)
         return ranking(pair, liked, seen=self._seen(), m=m, n_threads=self._threads())
 
+    @property
+    def columns(self) -> Columns:
+        """Names of the columns of a frame, as `trustream.recommender.read_ratings` takes them."""
+        return Columns(
+            self.user_column, self.item_column, self.rating_column, self.timestamp_column
+        )
+
     # --- what is fitted
 
     @property
@@ -193,8 +204,15 @@ class RankedItems:
     def _keep(self, data: Ratings) -> None:
         self._data, self._cache = data, {}
 
-    def _columns(self) -> Columns:
-        raise NotImplementedError
+    def parse_user(self, text: str) -> str | int:
+        """The id that somebody typed: an integer where user ids are integers."""
+        self._check_fitted()
+        return self._data.users.parse(text)
+
+    def parse_item(self, text: str) -> str | int:
+        """The id that somebody typed: an integer where item ids are integers."""
+        self._check_fitted()
+        return self._data.items.parse(text)
 
     # --- parts
 
@@ -233,7 +251,7 @@ class RankedItems:
             return from_matrix(
                 held_out, data.users.values, data.items.values, self.threshold
             ).weights
-        entries = entries_of(held_out, self._columns())
+        entries = entries_of(held_out, self.columns)
         rows, columns = data.users.find(entries.user), data.items.find(entries.item)
         known = (rows >= 0) & (columns >= 0)
         if not (known.all() or ignore_unknown):

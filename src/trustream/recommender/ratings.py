@@ -240,7 +240,13 @@ def _is_missing(value: Any) -> bool:
 
 
 def _times(column: NDArray[Any]) -> NDArray[Any]:
-    if column.dtype.kind not in "iuM":
+    """Numbers or dates; text like 2015-07-06 12:30 is a date."""
+    if column.size and isinstance(column[0], str):
+        try:
+            column = np.array([time.replace(" ", "T") for time in column], dtype="datetime64[us]")
+        except (AttributeError, ValueError) as error:
+            raise ValueError(f"timestamps must be numbers or dates: {error}") from error
+    elif column.dtype.kind not in "iuM":
         column = _numbers("timestamps", column)
     missing = np.isnat(column) if column.dtype.kind == "M" else np.isnan(column)
     if missing.any():
