@@ -193,27 +193,6 @@ def begin(z, order, theta, beta, used, n, place, size, partial, stream):
 
 
 @njit(**OPTIONS)
-def climb(z, order, alpha, beta, used, n, place, size):
-    """Set each z_i to its most probable value given all others; False if none moves."""
-    moved = False
-    for i in range(z.size):
-        w, old = order[i], z[i]
-        remove(used, n, place, size, 0, old)
-        best, mass = 0, -1.0
-        for k in range(alpha.size):
-            number = n[0, place[0, k]] if place[0, k] >= 0 else 0.0
-            value = (number + alpha[k]) * beta[w, k]
-            if value > mass:
-                best, mass = k, value
-        number = n[0, place[0, old]] if place[0, old] >= 0 else 0.0
-        if mass > (number + alpha[old]) * beta[w, old]:
-            z[i] = best
-            moved = True
-        add(used, n, place, size, 0, z[i])
-    return moved
-
-
-@njit(**OPTIONS)
 def log_joint(z, order, alpha, beta):
     """log p(w, z), one token after the other."""
     n = np.zeros(alpha.size)

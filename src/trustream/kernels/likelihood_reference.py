@@ -89,18 +89,6 @@ class _Document:
             z[i] = topics.draw(self.alpha, self.beta[i], stream.uniform())
             topics.add(z[i])
 
-    def climb(self, z: Array, topics: _Topics) -> bool:
-        """Set each z_i to its most probable value given all others; False if none moves."""
-        moved = False
-        for i in range(z.size):
-            topics.remove(z[i])
-            weight = (topics.n + self.alpha) * self.beta[i]
-            k = int(np.argmax(weight))
-            if weight[k] > weight[z[i]]:
-                z[i], moved = k, True
-            topics.add(z[i])
-        return moved
-
     def log_joint(self, z: Array) -> float:
         """log p(w, z), one token after the other."""
         value, n = 0.0, np.zeros(self.alpha.size)
@@ -148,9 +136,6 @@ def chib(
                 topics.add(z[i])
             for _ in range(n_burn):
                 document.sweep(z, topics, stream, False)
-            for _ in range(n_burn):
-                if not document.climb(z, topics):
-                    break
             goal = z.copy()
             first = int(stream.uniform() * n_iter)
             document.sweep(z, topics, stream, True)
