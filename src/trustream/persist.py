@@ -20,17 +20,20 @@ from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import load as load_arrays
+from safetensors.numpy import save, save_file
 
 from trustream import __version__
 from trustream._random_state import generator_from_json, generator_to_json
 
 __all__ = [
+    "from_bytes",
     "generator_from_json",
     "generator_to_json",
     "load",
     "pack_strings",
     "read",
+    "to_bytes",
     "unpack_strings",
     "write",
 ]
@@ -136,6 +139,41 @@ def read(path: PathLike) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         raise ValueError(f"cannot read {path}: {_diagnosis(path)} ({error})") from error
 
 
+def to_bytes(arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> bytes:
+    """Return what `write` would put in a file.
+
+    Examples
+    --------
+    >>> arrays, header = from_bytes(to_bytes({"x": np.arange(3)}, {"a": 1}), "an example")
+    >>> arrays["x"], header
+    (array([0, 1, 2]), {'a': 1})
+    """
+    tensors = {name: _storable(name, value) for name, value in arrays.items()}
+    return save(tensors, metadata={FORMAT: _encode_header(header)})
+
+
+def from_bytes(content: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Return the arrays and the header of `to_bytes`; ``name`` is what errors call it.
+
+    Examples
+    --------
+    >>> from_bytes(b"something else", "an example")
+    Traceback (most recent call last):
+    ...
+    ValueError: cannot read an example: it is damaged, or not a model of trustream
+    """
+    try:
+        # Eight bytes for the length of the JSON that describes the rest.
+        length = int.from_bytes(content[:8], "little")
+        metadata = json.loads(content[8 : 8 + length])["__metadata__"]
+        arrays = load_arrays(content)
+    except (SafetensorError, KeyError, ValueError, UnicodeDecodeError) as error:
+        raise ValueError(
+            f"cannot read {name}: it is damaged, or not a model of trustream"
+        ) from error
+    return arrays, _decode_header(name, metadata)
+
+
 def load(path: PathLike) -> Any:
     """Return the estimator that its ``save(path)`` wrote, ready to go on where it stopped.
 
@@ -214,7 +252,7 @@ def _encode_header(header: Mapping[str, Any]) -> str:
     return text
 
 
-def _decode_header(path: Path, metadata: Mapping[str, str]) -> dict[str, Any]:
+def _decode_header(path: Path | str, metadata: Mapping[str, str]) -> dict[str, Any]:
     """Return the header in the metadata of a file, or say why there is none."""
     try:
         outer = json.loads(metadata[FORMAT])

@@ -1,0 +1,1 @@
+"""Learning from a document store that grows (section 3.1 of the paper)."""

@@ -1,0 +1,91 @@
+"""Words that come and go while a topic model runs.
+
+A new word gets a row of lambda drawn from a generator keyed by the word itself, so that its start
+does not depend on when it came or what came before. The rows of all other words stay as they are.
+A word that was evicted leaves its column to the prior, lambda_v = eta, until another word takes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.models.lazy_rows import LazyRows
+from trustream.models.lda_prior import LdaPrior
+
+Array = NDArray[Any]
+
+# A table that must grow is given room for this much more, so that growing rarely copies it.
+_ROOM = 1.25
+
+
+def start_of(word: str, n_topics: int, seed: int) -> NDArray[np.float64]:
+    """The row of lambda that a word starts with, (K,): Gamma(100, 0.01) draws, mean 1.
+
+    >>> np.array_equal(start_of("cat", 3, 0), start_of("cat", 3, 0))
+    True
+    >>> np.array_equal(start_of("cat", 3, 0), start_of("dog", 3, 0))
+    False
+    """
+    key = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    words = np.frombuffer(key, "<u4").tolist()
+    return np.random.default_rng([seed, *words]).standard_gamma(100.0, n_topics) * 0.01
+
+
+def replaced(old: Sequence[str | None], new: Sequence[str | None]) -> bool:
+    """Whether a column that was there stands for another word, or for none, now.
+
+    >>> replaced(["cat"], ["cat", "dog"]), replaced(["cat"], ["dog"])
+    (False, True)
+    """
+    return list(new[: len(old)]) != list(old)
+
+
+def followed(
+    lambda_: LazyRows,
+    prior: LdaPrior,
+    old: Sequence[str | None],
+    new: Sequence[str | None],
+    seed: int,
+) -> tuple[LazyRows, LdaPrior]:
+    """lambda and prior for the words `new`, by column, where they were for `old`; given up.
+
+    The number of columns never falls.
+    """
+    n_old, n_new, n_topics = len(old), len(new), prior.alpha.size
+    if n_new < n_old:
+        raise ValueError(f"the vocabulary has {n_new} columns, but had {n_old} before")
+    if prior.pattern.shape != (1, 1):
+        raise ValueError("only a prior that is the same for all words can follow a vocabulary")
+    changed = [v for v in range(n_new) if v >= n_old or new[v] != old[v]]
+    stored = _with_rows(lambda_.stored, n_new)
+    totals = lambda_.totals.copy()
+    level = lambda_.shift * prior.pattern[0, 0]
+    for v in changed:
+        if v < n_old:
+            totals -= lambda_.scale * stored[v].astype(np.float64) + level
+        word = new[v]
+        row = np.full(n_topics, prior.eta) if word is None else start_of(word, n_topics, seed)
+        stored[v] = (row - level) / lambda_.scale
+        # What is stored counts, rounded as it is.
+        totals += lambda_.scale * stored[v].astype(np.float64) + level
+    prior = replace(prior, pattern_sums=np.full(n_topics, float(n_new)))
+    return LazyRows(stored, lambda_.scale, lambda_.shift, totals), prior
+
+
+def _with_rows(stored: Array, n_rows: int) -> Array:
+    """The table with more rows, the old ones kept; in place if there is room behind it."""
+    if n_rows == stored.shape[0]:
+        return stored
+    base = stored.base if stored.base is not None else stored
+    fits = base.ndim == 2 and base.shape[0] >= n_rows and base.shape[1] == stored.shape[1]
+    if not (fits and base.dtype == stored.dtype and base.ctypes.data == stored.ctypes.data):
+        base = np.empty((int(n_rows * _ROOM) + 1, stored.shape[1]), stored.dtype)
+        base[: stored.shape[0]] = stored
+    grown: Array = base[:n_rows]
+    return grown

@@ -1,0 +1,63 @@
+"""The model that a store holds, as an estimator for people and programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trustream import persist
+from trustream.inference.state import State
+from trustream.store.protocol import Store
+from trustream.streaming.checkpoint import Checkpoint
+
+if TYPE_CHECKING:
+    from trustream.estimators import LatentDirichletAllocation
+
+DEFAULT_NAME = "model"
+
+
+def load_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint | None:
+    """The last checkpoint of a trainer, None if there is none."""
+    content = store.load(name)
+    if content is None:
+        return None
+    return Checkpoint.from_bytes(content, f"the checkpoint {name!r} of {store.url}")
+
+
+def load_model(store: Store, name: str = DEFAULT_NAME) -> LatentDirichletAllocation:
+    """The model of the last checkpoint as a fitted estimator, with the words as its columns' names.
+
+    Evicted columns have the name "". The estimator can do all that one from `fit` can: transform,
+    score, save. Its own `partial_fit` goes on from here, apart from the store.
+    """
+    checkpoint = load_checkpoint(store, name)
+    if checkpoint is None:
+        raise ValueError(
+            f"{store.url} holds no model {name!r} yet: run `trustream train` on it first"
+        )
+    return as_estimator(checkpoint)
+
+
+def as_estimator(checkpoint: Checkpoint) -> LatentDirichletAllocation:
+    """A fitted estimator that takes over the checkpoint's parameters."""
+    from trustream.estimators import LatentDirichletAllocation
+
+    settings: dict[str, Any] = asdict(checkpoint.settings)
+    shared = (
+        "n_components", "batch_size", "learning_offset", "learning_decay", "inner_iter",
+        "max_doc_update_iter", "mean_change_tol", "doc_topic_prior", "topic_word_prior",
+        "learn_priors", "dtype", "random_state",
+    )  # fmt: skip
+    model = LatentDirichletAllocation(
+        learning_method=settings["method"], **{key: settings[key] for key in shared}
+    )
+    state = checkpoint.state
+    model._state = State(state.lambda_, state.prior, state.n_steps, state.n_seen)
+    model._rng = persist.generator_from_json(checkpoint.others)
+    model._n_samples_seen = checkpoint.clock.arrived
+    model.n_iter_ = 1
+    model.n_features_in_ = len(checkpoint.words)
+    model.feature_names_in_ = np.array([word or "" for word in checkpoint.words], dtype=object)
+    return model

@@ -1,0 +1,76 @@
+"""What a trainer is made with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+METHODS = ("trust-region", "natural-gradient")
+
+
+@dataclass(frozen=True)
+class TrainerSettings:
+    """All that decides a model's path; a checkpoint goes on only with the same.
+
+    Attributes:
+        n_components: number of topics.
+        method: "trust-region" or "natural-gradient".
+        batch_size: B, documents of a step.
+        learning_offset, learning_decay: tau and kappa of the rate.
+        inner_iter, max_doc_update_iter, mean_change_tol: of a step, as in
+            `LatentDirichletAllocation`.
+        doc_topic_prior, topic_word_prior: alpha and eta at the start.
+        learn_priors: whether empirical Bayes changes them.
+        score_every: steps between two scores of held-out documents; 0 is never.
+        score_documents: held-out documents that are scored, drawn afresh each time.
+        dtype: "float32" or "float64".
+        random_state: an integer.
+
+    >>> TrainerSettings(n_components=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_components must be an integer of at least 1, got 0
+    """
+
+    n_components: int = 100
+    method: str = "trust-region"
+    batch_size: int = 100
+    learning_offset: float = 10.0
+    learning_decay: float = 0.6
+    inner_iter: int = 2
+    max_doc_update_iter: int = 50
+    mean_change_tol: float = 1e-4
+    doc_topic_prior: float = 0.1
+    topic_word_prior: float = 0.1
+    learn_priors: bool = True
+    score_every: int = 50
+    score_documents: int = 200
+    dtype: str = "float32"
+    random_state: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in METHODS:
+            raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
+        if self.dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype must be float32 or float64, got {self.dtype!r}")
+        least = {
+            "n_components": 1,
+            "batch_size": 1,
+            "inner_iter": 1,
+            "max_doc_update_iter": 1,
+            "score_every": 0,
+            "score_documents": 1,
+            "random_state": 0,
+        }
+        for name, lowest in least.items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+                raise ValueError(f"{name} must be an integer of at least {lowest}, got {value!r}")
+        for name in ("learning_offset", "doc_topic_prior", "topic_word_prior"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
+        if not 0 <= self.learning_decay <= 1:
+            raise ValueError(f"learning_decay lies between 0 and 1, got {self.learning_decay}")
+        if not self.mean_change_tol >= 0:
+            raise ValueError(f"mean_change_tol must not be negative, got {self.mean_change_tol}")
