@@ -12,6 +12,7 @@ import click
 
 from benchmarks import core as core_package
 from benchmarks import evaluation as evaluation_package
+from benchmarks import recommend as recommend_package
 from benchmarks.data import require
 
 
@@ -99,6 +100,16 @@ def core(**options: Any) -> None:
 def evaluation(**options: Any) -> None:
     """Speed and errors of held-out likelihood and coherence."""
     _measure("evaluation", **options)
+
+
+@main.command()
+@measurements(recommend_package.MEASUREMENTS)
+@click.option("--study", is_flag=True, help="Also trust region against natural gradient; minutes.")
+def recommend(study: bool, only: tuple[str, ...], **options: Any) -> None:
+    """Speed and quality of recommendations, side by side with peers."""
+    on_request = () if study else recommend_package.ON_REQUEST
+    only = only or tuple(name for name in recommend_package.MEASUREMENTS if name not in on_request)
+    _measure("recommend", only=only, **options)
 
 
 @main.command()

@@ -1,0 +1,80 @@
+"""Trust region against natural gradient for random hyperparameters of the paper's grid.
+
+Section 4.3 has the grid and the passes, section 4.4 uses the same: 3 passes of the trust region
+with m inner and M local steps, 6 of the natural gradient with m M / 2 local steps, 100 topics,
+both priors by empirical Bayes. The better half of the settings are those whose better method has
+the higher normalised precision.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from benchmarks.core.rows import Row, Setup, at_least, information
+from benchmarks.recommend import data
+from benchmarks.recommend.methods import Pair
+from benchmarks.recommend.quality import scored
+from trustream import TopicRecommender
+
+FILES = (data.FILE,)
+K = 100
+GRID: dict[str, tuple[Any, ...]] = {
+    "batch_size": (10, 50, 100, 500, 1000),
+    "learning_decay": (0.5, 0.6, 0.7, 0.8, 0.9, 1.0),
+    "learning_offset": (1.0, 10.0, 100.0, 1000.0, 10000.0),
+    "steps": ((5, 40), (10, 20), (20, 10), (5, 100)),
+    "topic_word_prior": (0.01, 0.05, 0.1, 0.2, 0.3),
+    "doc_topic_prior": (0.01, 0.05, 0.1),
+}
+BOTH = ("normalised_precision", "recall")
+
+
+def measure(setup: Setup) -> Iterator[Row]:
+    """In how many of the better settings the trust region does at least as well, on both."""
+    matrix = data.likes(setup.data)
+    splits = [data.split(matrix, seed) for seed in range(setup.choose(5, 1))]
+    n_settings = setup.choose(10, 2)
+    rng = np.random.default_rng(0)
+    found = []
+    for _ in range(n_settings):
+        chosen = {name: values[rng.integers(len(values))] for name, values in GRID.items()}
+        means = {method: _mean(chosen, method, splits) for method in ("TR", "NG")}
+        found.append((chosen, means))
+        line = "; ".join(
+            f"{method} {' '.join(f'{means[method][name]:.4f}' for name in BOTH)}"
+            for method in means
+        )
+        print(f"  {chosen}: {line}", file=sys.stderr, flush=True)
+    found.sort(key=lambda entry: -max(m["normalised_precision"] for m in entry[1].values()))
+    better = found[: (n_settings + 1) // 2]
+    wins = sum(all(m["TR"][name] >= m["NG"][name] for name in BOTH) for _, m in better)
+    for rank, (chosen, means) in enumerate(found, start=1):
+        ratio = means["TR"]["normalised_precision"] / means["NG"]["normalised_precision"]
+        half = "better half" if rank <= len(better) else "other half"
+        text = " ".join(f"{value}" for value in chosen.values())
+        yield information(f"{half}: {text}: TR / NG", ratio, "x", settings=chosen, **means)
+    yield at_least("better half: TR at least matches NG on both", wins, len(better), "settings")
+
+
+def _mean(chosen: dict[str, Any], method: str, splits: list[data.Split]) -> dict[str, float]:
+    options = {name: value for name, value in chosen.items() if name != "steps"}
+    m, n_local = chosen["steps"]
+    if method == "TR":
+        options |= {"max_iter": 3, "inner_iter": m, "max_doc_update_iter": n_local}
+    else:
+        options |= {"max_iter": 6, "max_doc_update_iter": m * n_local // 2}
+        options["learning_method"] = "natural-gradient"
+
+    def fit(train: sparse.csr_array, k: int, seed: int) -> Pair:
+        model = TopicRecommender(
+            k, random_state=seed, cooldown=0.0, learn_priors=True, mean_change_tol=0.0, **options
+        ).fit(train)
+        return model.user_topics(), model.item_topics_
+
+    runs = [scored(fit, split, K, seed) for seed, split in enumerate(splits)]
+    return {name: float(np.mean([run[name] for run in runs])) for name in (*BOTH, "ndcg")}
