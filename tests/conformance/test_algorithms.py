@@ -10,12 +10,30 @@ import pytest
 
 from tests.conformance.cases import CASES, Case
 from tests.helpers import BACKENDS, DTYPES, snapshot
+from trustream.inference import (
+    adaptive,
+    empirical_bayes,
+    memoized,
+    natural_gradient,
+    streaming_batch,
+    streaming_vb,
+    trust_region,
+)
 from trustream.inference import batch as batch_vb
-from trustream.inference import empirical_bayes, natural_gradient, trust_region
 from trustream.inference.state import Info, State
 from trustream.models import feature_blocks
 
-ALGORITHMS = ["trust_region", "natural_gradient", "batch"]
+ALGORITHMS = [
+    "trust_region",
+    "natural_gradient",
+    "batch",
+    "streaming_vb",
+    "streaming_batch",
+    "memoized",
+    "adaptive",
+]
+# Those whose step looks at all data, and those whose batches stand for themselves.
+WHOLE, THEMSELVES = ("batch", "streaming_batch"), ("streaming_vb", "memoized")
 N_STEPS = 3
 Run = tuple[Any, Any, State, list[Info]]
 
@@ -37,27 +55,63 @@ def rows_of(case: Case) -> list[Any]:
     return [np.arange(0, n - third, 2), np.arange(1, n - third, 2), slice(n - third, n)]
 
 
+class SameStart:
+    """A model whose random starts are the same numbers in float32 and float64.
+
+    NumPy draws gammas of the two types differently.
+    """
+
+    def __init__(self, model: Any, case: Case) -> None:
+        self._model, self._case = model, case
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._model, name)
+
+    def initial(self, prior: Any, rng: Any) -> Any:
+        return self._case.start(self._model, prior)
+
+    def random_start(self, anchor: Any, prior: Any, batch: Any, rng: Any) -> Any:
+        return self._model.restrict(self.initial(prior, rng), prior, batch)
+
+
 def run(case: Case, algorithm: str, dtype: str, backend: str, n_threads: int) -> Run:
     """A few steps; returns model, prior, the last state and what the steps said."""
-    model = case.make(dtype=dtype, backend=backend, n_threads=n_threads)
+    model = SameStart(case.make(dtype=dtype, backend=backend, n_threads=n_threads), case)
     prior = case.prior()
     state = State(case.start(model, prior), prior)
+    if algorithm == "memoized":
+        state = memoized.init(model, state, N_STEPS)
     infos: list[Info] = []
     for t in range(N_STEPS):
-        if algorithm == "batch":
-            local = infos[-1].local if infos else None
-            options = {"n_local": 4}
-            state, info = batch_vb.step(model, state, case.data, rows_of(case), local, **options)
-        else:
-            batch = model.batch(case.data, rows_of(case)[t])
-            options = {"rho": 0.5, "n_documents": case.n_points, "n_local": 4}
-            if algorithm == "trust_region":
-                step = functools.partial(trust_region.step, n_inner=2)
-            else:
-                step = natural_gradient.step
-            state, info = step(model, state, batch, **options)
+        state, info = take(case, algorithm, model, state, t, infos)
         infos.append(info)
     return model, prior, state, infos
+
+
+def take(
+    case: Case, algorithm: str, model: Any, state: State, t: int, infos: list[Info]
+) -> tuple[State, Info]:
+    """Step number t of an algorithm."""
+    rng = np.random.default_rng(t)
+    if algorithm == "batch":
+        local = infos[-1].local if infos else None
+        return batch_vb.step(model, state, case.data, rows_of(case), local, n_local=4)
+    if algorithm == "streaming_batch":
+        rows = np.arange(case.n_points)
+        options: dict[str, Any] = {"n_inner": 2, "n_local": 4, "rng": rng, "block_size": 50}
+        return streaming_batch.step(model, state, case.data, rows, **options)
+    batch = model.batch(case.data, rows_of(case)[t])
+    if algorithm == "streaming_vb":
+        return streaming_vb.step(model, state, batch, n_inner=2, n_local=4, rng=rng, learn=False)
+    if algorithm == "memoized":
+        return memoized.step(model, state, batch, t, n_local=4)
+    options = {"rho": 0.5, "n_documents": case.n_points}
+    if algorithm == "natural_gradient":
+        return natural_gradient.step(model, state, batch, n_local=4, **options)
+    step = functools.partial(trust_region.step, n_inner=2, n_local=4)
+    if algorithm == "adaptive":
+        return adaptive.step(model, state, batch, inner=step, n_local=4, **options)
+    return step(model, state, batch, **options)
 
 
 @functools.cache
@@ -87,11 +141,12 @@ def test_two_threads_give_the_same_bits(
     assert snapshot(results[0][2:]) == snapshot(results[1][2:])
     model, prior, state, infos = results[0]
     assert snapshot([case.data, prior]) == before
-    seen = case.n_points * (N_STEPS if algorithm == "batch" else 1)
+    seen = case.n_points * (N_STEPS if algorithm in WHOLE else 1)
     assert (state.n_steps, state.n_seen) == (N_STEPS, seen)
     assert [info.n_steps for info in infos] == [1, 2, 3]
     assert sum(info.batch_size for info in infos) == seen
-    assert all(info.n_documents == case.n_points for info in infos)
+    stands_for = [info.batch_size if algorithm in THEMSELVES else case.n_points for info in infos]
+    assert [info.n_documents for info in infos] == stands_for
     assert case.valid(case.dense(state.lambda_, prior))
     assert model.is_finite(model.restrict(state.lambda_, prior, model.batch(case.data, slice(5))))
 

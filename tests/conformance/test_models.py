@@ -155,6 +155,16 @@ def test_reading_never_writes(case: Case, dtype: str, backend: str) -> None:
     model.is_finite(natural)
     model.is_finite(lambda_)
     model.expected(lambda_, prior)
+    model.add(natural, prior, batch, statistics)
+    model.random_start(natural, prior, batch, np.random.default_rng(0))
+    model.gradient(lambda_, prior, batch, statistics, 3.0)
+    model.inner(natural, batch, statistics)
+    total = model.exchange(model.running_total(), batch, None, statistics)
+    held = snapshot([*total])
+    model.restrict_total(total, prior, batch)
+    model.lambda_of_total(total, prior)
+    model.inner_total(lambda_, prior, total)
+    assert snapshot([*total]) == held
     model.prior_evidence(lambda_, prior, batch, [local], np.random.default_rng(0))
     assert snapshot(values) == before
 
@@ -168,3 +178,113 @@ def test_expectations_are_distributions(case: Case, dtype: str) -> None:
     rows = expected[0][np.newaxis] if isinstance(expected, tuple) else expected
     assert (rows > 0).all()
     np.testing.assert_allclose(rows.sum(axis=1), 1, rtol=1e-5)
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_adding_is_a_full_step_from_another_prior(case: Case, dtype: str, backend: str) -> None:
+    """lambda_t + s; from lambda_t = eta it is eta + s, which blend gives with rho = 1."""
+    model, prior, lambda_, batch, natural = setting(case, dtype, backend, slice(0, 40))
+    _, statistics = model.beliefs(prior, batch, random_phi(case, model, batch))
+    eta = model.restrict(model.posterior(prior, model.zero_statistics()), prior, batch)
+    added = [np.asarray(part, np.float64) for part in model.add(eta, prior, batch, statistics)]
+    blended = model.blend(natural, prior, batch, statistics, 1.0, 1.0)
+    assert_near(added, [np.asarray(part, np.float64) for part in blended], RTOL[dtype])
+    found = model.add(natural, prior, batch, statistics)
+    pairs = zip(natural, statistics, strict=True)
+    assert_near([*found], [np.asarray(a, np.float64) + b for a, b in pairs], RTOL[dtype])
+    # Committed at rate 0, it changes what the batch touches and nothing else.
+    before = case.dense(lambda_, prior)
+    after = case.dense(model.commit(lambda_, prior, batch, found, 0.0), prior)
+    total = case.dense(
+        model.lambda_of_total(
+            model.exchange(model.running_total(), batch, None, statistics), prior
+        ),
+        prior,
+    )
+    nothing = case.dense(model.posterior(prior, model.zero_statistics()), prior)
+    expected = [a + b - c for a, b, c in zip(before, total, nothing, strict=True)]
+    assert_near(after, expected, 10 * RTOL[dtype])
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_totals_give_back_what_was_taken_out(case: Case, dtype: str, backend: str) -> None:
+    """Two batches in, one exchanged for itself, one for another: eta + what is left."""
+    model, prior, _, first, _ = setting(case, dtype, backend, slice(0, 40))
+    second = model.batch(case.data, slice(40, 80))
+    a, b = (
+        model.keep(model.beliefs(prior, batch, random_phi(case, model, batch))[1])
+        for batch in (first, second)
+    )
+    other = model.keep(model.beliefs(prior, first, None)[1])
+    total = model.exchange(model.running_total(), first, None, other)
+    total = model.exchange(total, second, None, b)
+    total = model.exchange(total, first, other, a)
+    expected = total_of(model, [(first, a), (second, b)])
+    lambda_ = case.dense(model.posterior(prior, expected), prior)
+    assert_near(case.dense(model.lambda_of_total(total, prior), prior), lambda_, RTOL[dtype])
+    part = model.restrict_total(total, prior, first)
+    whole = model.restrict(model.lambda_of_total(total, prior), prior, first)
+    assert_near([*part], [np.asarray(x, np.float64) for x in whole], RTOL[dtype])
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_inner_product_is_the_slope_of_the_bound(case: Case, dtype: str, backend: str) -> None:
+    """<E[t], s>: KL(lambda || eta) - KL(lambda || eta + s) = <E[t], s> - a(eta + s) + a(eta).
+
+    The right-hand log-normalisers do not depend on lambda: differences between two lambdas agree.
+    """
+    model, prior, lambda_, batch, natural = setting(case, dtype, backend)
+    _, statistics = model.beliefs(prior, batch, random_phi(case, model, batch))
+    eta = model.restrict(model.posterior(prior, model.zero_statistics()), prior, batch)
+    shifted = model.add(eta, prior, batch, statistics)
+    other = model.add(natural, prior, batch, statistics)
+    found = [model.inner(part, batch, statistics) for part in (natural, other)]
+    slopes = [
+        model.divergence(part, prior, batch, eta) - model.divergence(part, prior, batch, shifted)
+        for part in (natural, other)
+    ]
+    rtol = 1e-4 if dtype == "float32" else 1e-9
+    np.testing.assert_allclose(found[1] - found[0], slopes[1] - slopes[0], rtol=rtol)
+    total = model.exchange(model.running_total(), batch, None, statistics)
+    np.testing.assert_allclose(model.inner_total(lambda_, prior, total), found[0], rtol=rtol)
+
+
+@each_case
+@each_dtype
+@each_backend
+def test_gradient_is_the_way_to_the_full_step(case: Case, dtype: str, backend: str) -> None:
+    """lambda + gradient = eta + scale s, words outside the batch included."""
+    model, prior, lambda_, batch, natural = setting(case, dtype, backend, slice(0, 40))
+    _, statistics = model.beliefs(prior, batch, random_phi(case, model, batch))
+    gradient = model.gradient(lambda_, prior, batch, statistics, 3.0)
+    before = np.concatenate([part.ravel() for part in case.dense(lambda_, prior)])
+    blended = model.blend(natural, prior, batch, statistics, 1.0, 3.0)
+    after = case.dense(model.commit(lambda_, prior, batch, blended, 1.0), prior)
+    assert gradient.dtype == np.float64
+    assert_near(
+        [before + gradient], [np.concatenate([part.ravel() for part in after])], RTOL[dtype]
+    )
+
+
+@each_case
+@each_backend
+def test_random_starts(case: Case, backend: str) -> None:
+    """Of the batch's shape, valid, different for each draw; for LDA as `initial` draws them."""
+    model, prior, _, batch, natural = setting(case, "float64", backend, slice(0, 40))
+    draws = [
+        model.random_start(natural, prior, batch, np.random.default_rng(seed)) for seed in (1, 2)
+    ]
+    for draw in draws:
+        assert [part.shape for part in draw] == [part.shape for part in natural]
+        assert model.is_finite(draw)
+    assert snapshot([*draws[0]]) != snapshot([*draws[1]])
+    if case.name.startswith("lda"):
+        rows, totals = draws[0]
+        assert abs(rows.mean() - 1) < 0.02 and abs(rows.std() - 0.1) < 0.02
+        np.testing.assert_allclose(totals, 150, atol=8)  # 6 standard deviations of 0.1 sqrt(150)

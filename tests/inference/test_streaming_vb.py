@@ -202,3 +202,20 @@ def test_planted_topics_are_found() -> None:
             state, _ = take(model, state, batch, n_inner=100, n_local=50, tol=1e-3, rng=rng)
         found.append((matched_cosines(model.expected(state.lambda_, prior), topics) > 0.9).sum())
     assert found == [6, 0]
+
+
+def test_components_stay_what_they_are() -> None:
+    """However many points the random start imagines, a batch does not exchange components."""
+    rng = np.random.default_rng(6)
+    centres = np.array([[-5.0, 0], [5, 0], [0, 7]])
+    x = centres[rng.integers(3, size=600)] + rng.standard_normal((600, 2))
+    prior = GaussianPrior(np.ones(3), x.mean(axis=0), 1.0, np.cov(x.T), 4.0)
+    model = GaussianModel(n_components=3, n_features=2, start_count=1e4)
+    first = model.batch(x, slice(0, 300))
+    start = model.start(prior, prior.to_y(centres), 0.1)
+    state, _ = take(model, streaming_vb.init(model, prior), first, n_inner=100, start=start)
+    for seed in range(5):
+        batch = model.batch(x, slice(300 + 60 * seed, 360 + 60 * seed))
+        state, _ = take(model, state, batch, seed=seed, n_inner=100)
+    found = model.expected(state.lambda_, prior).means
+    np.testing.assert_allclose(found, centres, atol=0.4)

@@ -6,11 +6,13 @@ import copy
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from trustream import persist
@@ -20,6 +22,16 @@ from trustream.inference.state import State
 from trustream.kernels import threads
 
 _warm: set[tuple[type, str]] = set()
+
+
+def _has_partial_fit(estimator: Any) -> bool:
+    if estimator.learning_method == "memoized":
+        # An AttributeError, so that hasattr() says no.
+        raise AttributeError(
+            'learning_method="memoized" has no partial_fit: it needs all data, to visit each batch '
+            'again and again. Use fit, or "trust-region" or "streaming-vb" for data that arrive.'
+        )
+    return True
 
 
 class VariationalEstimator(BaseEstimator):
@@ -86,7 +98,7 @@ class VariationalEstimator(BaseEstimator):
         with threads.one_blas_thread():
             for _ in range(1 if goes_on else self.n_init):
                 state, n_iter = self._run(
-                    model, self._start(model, X, rng, goes_on), X, n_samples, settings, rng
+                    model, self._start(model, X, rng, settings, goes_on), X, settings, rng
                 )
                 value = 0.0
                 if self.n_init > 1 and not goes_on:
@@ -99,12 +111,28 @@ class VariationalEstimator(BaseEstimator):
             self._finish(X)
         return self
 
-    def _start(self, model: Any, X: Any, rng: np.random.Generator, goes_on: bool) -> State:
+    def _start(
+        self,
+        model: Any,
+        X: Any,
+        rng: np.random.Generator,
+        settings: training.Settings,
+        goes_on: bool,
+    ) -> State:
         """Where a fit starts: afresh, or from a copy of what is fitted."""
         if goes_on:
             return copy.deepcopy(self._state)
-        prior = self._build_prior(X)
-        return State(self._initial(model, prior, X, rng), prior)
+        prior, starts = self._build_prior(X), self._starts(model, X)
+        return training.initial_state(model, prior, settings, starts, rng)
+
+    def _starts(self, model: Any, X: Any) -> training.Start:
+        """Makes a lambda to start from, for some rows of X or, as a slice, all of them."""
+
+        def start(prior: Any, rows: Any, rng: np.random.Generator) -> Any:
+            some = X if isinstance(rows, slice) else X[rows]
+            return self._initial(model, prior, some, rng)
+
+        return start
 
     def _initial(self, model: Any, prior: Any, X: Any, rng: np.random.Generator) -> Any:
         """lambda to start from."""
@@ -115,15 +143,16 @@ class VariationalEstimator(BaseEstimator):
         model: Any,
         state: State,
         X: Any,
-        n_samples: int,
         settings: training.Settings,
         rng: np.random.Generator,
     ) -> tuple[State, int]:
+        n_samples = X.shape[0]
         steps_a_pass = settings.steps_a_pass(n_samples)
-        n_steps = steps_a_pass * settings.max_iter
+        n_steps = steps_a_pass * settings.n_passes(n_samples)
         done = 0
         name = type(self).__name__
-        steps = training.passes(model, state, X, n_samples, settings, rng)
+        starts = self._starts(model, X)
+        steps = training.passes(model, state, X, n_samples, settings, starts, rng)
         del state  # its lambda is given up with the first step
         with progress(name, n_steps, steps_a_pass, self.verbose) as report:
             for state, info in steps:
@@ -131,13 +160,19 @@ class VariationalEstimator(BaseEstimator):
                 report(done, info)
                 if self.callback is not None and self.callback(state, info):
                     break
+        if settings.method == "memoized":
+            # Statistics and beliefs of all batches are of no use without the data.
+            state = replace(state, memory=None)
         return state, -(-done // steps_a_pass)
 
+    @available_if(_has_partial_fit)
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Take one step on these rows, whatever their number.
 
         The rows stand for `total_samples` data points or, if that is None, for all that have been
-        seen so far, these included.
+        seen so far, these included. With "streaming-vb" they stand for themselves and are added to
+        what was seen; with "streaming-batch" they are all the data, and what was learned before is
+        replaced.
 
         Parameters
         ----------
@@ -156,16 +191,22 @@ class VariationalEstimator(BaseEstimator):
             model = self._current_model()
             rng = parameters.generator(self.random_state) if first else self._rng
             seen = X.shape[0] + (0 if first else self._n_samples_seen)
-            state = self._start(model, X, rng, False) if first else self._state
-            batch = model.batch(X, slice(0, X.shape[0]))
-            n_documents = seen if self.total_samples is None else self.total_samples
-            rho = settings.schedule(state)
-            state, info = settings.step(model, state, batch, rho=rho, n_documents=n_documents)
+            state = self._start(model, X, rng, settings, False) if first else self._state
+            state, info, batch = training.single_step(
+                model,
+                state,
+                X,
+                settings,
+                self._starts(model, X),
+                rng,
+                rows=slice(0, X.shape[0]),
+                n_documents=seen if self.total_samples is None else self.total_samples,
+            )
         # From here on the step is done: the old state is given up.
         self._state, self._rng, self._n_samples_seen = state, rng, seen
         self.n_iter_ = getattr(self, "n_iter_", 1)
         learn = settings.prior_update(rng)
-        if learn is not None:
+        if learn is not None and batch is not None:
             self._state = learn(model, state, batch, info)
         if self.callback is not None:
             self.callback(self._state, info)

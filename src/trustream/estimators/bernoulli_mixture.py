@@ -30,11 +30,15 @@ class BernoulliMixture(MixtureEstimator):
         a and b of the beta prior, numbers or arrays of shape (n_features,); ones are uniform.
     weight_concentration_prior : float or array of shape (n_components,), default=None
         Dirichlet prior of the weights; None is 1, uniform.
-    learning_method : {"trust-region", "natural-gradient", "online", "batch"}, \
-default="trust-region"
+    learning_method : {"trust-region", "natural-gradient", "online", "batch", "streaming-vb", \
+"streaming-batch", "memoized"}, default="trust-region"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
-        which "online" is another name; or batch variational Bayes. With "batch", `partial_fit`
-        takes trust-region steps.
+        which "online" is another name; batch variational Bayes, for which `partial_fit` takes
+        trust-region steps; or one of the algorithms of the guide's "Other algorithms". "memoized"
+        has no `partial_fit`.
+    learning_rate : {"decaying", "adaptive"}, default="decaying"
+        Of trust-region and natural-gradient steps: the schedule below, or found from the gradients
+        (Ranganath et al. 2013).
     learning_decay : float, default=0.5
         kappa of the learning rate rho = (tau + t)^-kappa.
     learning_offset : float, default=10.0
@@ -46,13 +50,16 @@ default="trust-region"
         Passes of `fit` over the data.
     batch_size : int or None, default=None
         Most data points of a step of `fit`; None takes 200, or less of small data.
-    inner_iter : int, default=2
-        Pairs of local and global update in a trust-region step.
+    inner_iter : int or None, default=None
+        Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
+        and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
+        100.
     total_samples : float, default=None
         For `partial_fit`: number of data points that its rows stand for. None counts the data
         points seen so far.
     tol : float, default=1e-4
-        Batch learning ends when a pass raises the bound by less, in nats a data point.
+        What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
+        ends when a pass raises the bound by less, in nats a data point.
     n_init : int, default=1
         Starts of `fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
@@ -90,6 +97,7 @@ default="trust-region"
     """
 
     _most_in_batch = 200
+    _inner = 2
     _parameter_constraints = {
         **parameters.COMMON,
         "binarize": [Interval(Real, None, None, closed="neither"), None],
@@ -105,12 +113,13 @@ default="trust-region"
         probability_prior: Any = (1.0, 1.0),
         weight_concentration_prior: Any = None,
         learning_method: str = "trust-region",
+        learning_rate: str = "decaying",
         learning_decay: float = 0.5,
         learning_offset: float = 10.0,
         cooldown: float = 0.5,
         max_iter: int = 20,
         batch_size: int | None = None,
-        inner_iter: int = 2,
+        inner_iter: int | None = None,
         total_samples: float | None = None,
         tol: float = 1e-4,
         n_init: int = 1,
@@ -126,6 +135,7 @@ default="trust-region"
         self.probability_prior = probability_prior
         self.weight_concentration_prior = weight_concentration_prior
         self.learning_method = learning_method
+        self.learning_rate = learning_rate
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.cooldown = cooldown

@@ -47,11 +47,15 @@ class GaussianMixture(MixtureEstimator):
         Dirichlet prior of the weights; None is 1, uniform.
     init_params : {"k-means++", "random"}, default="k-means++"
         Where the components start: at data points far from each other, or drawn from the prior.
-    learning_method : {"trust-region", "natural-gradient", "online", "batch"}, \
-default="trust-region"
+    learning_method : {"trust-region", "natural-gradient", "online", "batch", "streaming-vb", \
+"streaming-batch", "memoized"}, default="trust-region"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
-        which "online" is another name; or batch variational Bayes. With "batch", `partial_fit`
-        takes trust-region steps.
+        which "online" is another name; batch variational Bayes, for which `partial_fit` takes
+        trust-region steps; or one of the algorithms of the guide's "Other algorithms". "memoized"
+        has no `partial_fit`.
+    learning_rate : {"decaying", "adaptive"}, default="decaying"
+        Of trust-region and natural-gradient steps: the schedule below, or found from the gradients
+        (Ranganath et al. 2013).
     learning_decay : float, default=0.5
         kappa of the learning rate rho = (tau + t)^-kappa.
     learning_offset : float, default=10.0
@@ -63,13 +67,16 @@ default="trust-region"
         Passes of `fit` over the data.
     batch_size : int or None, default=None
         Most data points of a step of `fit`; None takes 500, or less of small data.
-    inner_iter : int, default=5
-        Pairs of local and global update in a trust-region step.
+    inner_iter : int or None, default=None
+        Pairs of local and global update in a trust-region step, None is 5. For "streaming-vb"
+        and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
+        100.
     total_samples : float, default=None
         For `partial_fit`: number of data points that its rows stand for. None counts the data
         points seen so far.
     tol : float, default=1e-4
-        Batch learning ends when a pass raises the bound by less, in nats a data point.
+        What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
+        ends when a pass raises the bound by less, in nats a data point.
     n_init : int, default=1
         Starts of `fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
@@ -111,6 +118,7 @@ default="trust-region"
     """
 
     _most_in_batch = 500
+    _inner = 5
     _parameter_constraints = {
         **parameters.COMMON,
         "covariance_type": [StrOptions({"full", "diag", "tied"})],
@@ -134,12 +142,13 @@ default="trust-region"
         weight_concentration_prior: Any = None,
         init_params: str = "k-means++",
         learning_method: str = "trust-region",
+        learning_rate: str = "decaying",
         learning_decay: float = 0.5,
         learning_offset: float = 10.0,
         cooldown: float = 0.5,
         max_iter: int = 20,
         batch_size: int | None = None,
-        inner_iter: int = 5,
+        inner_iter: int | None = None,
         total_samples: float | None = None,
         tol: float = 1e-4,
         n_init: int = 1,
@@ -159,6 +168,7 @@ default="trust-region"
         self.weight_concentration_prior = weight_concentration_prior
         self.init_params = init_params
         self.learning_method = learning_method
+        self.learning_rate = learning_rate
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.cooldown = cooldown

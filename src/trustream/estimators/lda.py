@@ -23,6 +23,7 @@ from trustream.models.lda import LdaModel, LdaPrior
 # than these leave topics unused.
 _BATCH_TOKENS = 60_000
 _LEAST_STEPS = 20
+_INNER = 2
 
 _LEARN = {
     True: ("alpha", "eta"),
@@ -51,11 +52,15 @@ class LatentDirichletAllocation(
         eta, prior of a topic's word proportions, to start from; None is 0.1. An array of shape
         (n_features,) is a prior per word; one of shape (n_components, n_features) seeds topics
         and is not changed by learning.
-    learning_method : {"trust-region", "natural-gradient", "online", "batch"}, \
-default="trust-region"
+    learning_method : {"trust-region", "natural-gradient", "online", "batch", "streaming-vb", \
+"streaming-batch", "memoized"}, default="trust-region"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
-        which "online" is another name; or batch variational Bayes. With "batch", `partial_fit`
-        takes trust-region steps.
+        which "online" is another name; batch variational Bayes, for which `partial_fit` takes
+        trust-region steps; or one of the algorithms of the guide's "Other algorithms". "memoized"
+        has no `partial_fit`.
+    learning_rate : {"decaying", "adaptive"}, default="decaying"
+        Of trust-region and natural-gradient steps: the schedule below, or found from the gradients
+        (Ranganath et al. 2013), at a cost that grows with the vocabulary.
     learning_decay : float, default=0.5
         kappa of the learning rate rho = (tau + t)^-kappa.
     learning_offset : float, default=1.0
@@ -68,8 +73,10 @@ default="trust-region"
     batch_size : int or None, default=None
         Most documents of a step of `fit`; None takes about 60,000 tokens, or a twentieth of the
         data if that is less.
-    inner_iter : int, default=2
-        Pairs of local and global update in a trust-region step.
+    inner_iter : int or None, default=None
+        Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
+        and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
+        100.
     max_doc_update_iter : int, default=50
         Most iterations of a local step, on a document's topic proportions.
     mean_change_tol : float, default=1e-4
@@ -81,7 +88,8 @@ default="trust-region"
         Which priors empirical Bayes learns: both, none, one of them, or both with an eta for each
         word.
     tol : float, default=1e-3
-        Batch learning ends when a pass raises the bound by less, in nats a document.
+        What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
+        ends when a pass raises the bound by less, in nats a document.
     n_init : int, default=1
         Starts of `fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
@@ -134,12 +142,13 @@ default="trust-region"
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         learning_method: str = "trust-region",
+        learning_rate: str = "decaying",
         learning_decay: float = 0.5,
         learning_offset: float = 1.0,
         cooldown: float = 0.5,
         max_iter: int = 5,
         batch_size: int | None = None,
-        inner_iter: int = 2,
+        inner_iter: int | None = None,
         max_doc_update_iter: int = 50,
         mean_change_tol: float = 1e-4,
         total_samples: float | None = None,
@@ -157,6 +166,7 @@ default="trust-region"
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.learning_method = learning_method
+        self.learning_rate = learning_rate
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.cooldown = cooldown
@@ -307,12 +317,15 @@ default="trust-region"
     def _settings(self, X: Any) -> Settings:
         return Settings(
             method=parameters.METHODS[self.learning_method],
+            rate=self.learning_rate,
             tau=self.learning_offset,
             kappa=self.learning_decay,
             cooldown=self.cooldown,
-            batch_size=self.batch_size or _auto_batch_size(X),
+            batch_size=parameters.batch_size(
+                self.batch_size, self.learning_method, _auto_batch_size(X)
+            ),
             max_iter=self.max_iter,
-            n_inner=self.inner_iter,
+            n_inner=parameters.inner_iter(self.inner_iter, self.learning_method, _INNER),
             n_local=self.max_doc_update_iter,
             local_tol=self.mean_change_tol,
             tol=self.tol,

@@ -20,6 +20,7 @@ class MixtureEstimator(
     """Clusters of data points: beliefs, labels, densities, samples."""
 
     _most_in_batch: int
+    _inner: int
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Belief that each data point belongs to each component, (n_samples, n_components)."""
@@ -95,12 +96,15 @@ class MixtureEstimator(
     def _settings(self, X: Any) -> Settings:
         return Settings(
             method=parameters.METHODS[self.learning_method],
+            rate=self.learning_rate,
             tau=self.learning_offset,
             kappa=self.learning_decay,
             cooldown=self.cooldown,
-            batch_size=self.batch_size or self._auto_batch_size(X.shape[0]),
+            batch_size=parameters.batch_size(
+                self.batch_size, self.learning_method, self._auto_batch_size(X.shape[0])
+            ),
             max_iter=self.max_iter,
-            n_inner=self.inner_iter,
+            n_inner=parameters.inner_iter(self.inner_iter, self.learning_method, self._inner),
             n_local=1,
             local_tol=0.0,
             tol=self.tol,

@@ -8,7 +8,12 @@ from typing import Any
 import numpy as np
 
 from trustream import persist
+from trustream.inference.adaptive import Averages
 from trustream.inference.state import State
+from trustream.inference.streaming_vb import Draws
+
+# What algorithms keep beside lambda, by the name in a file.
+_MEMORIES = {"Averages": Averages, "Draws": Draws}
 
 
 def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -16,6 +21,8 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     state: State = estimator._state
     arrays = {f"lambda.{key}": value for key, value in _fields(state.lambda_).items()}
     arrays |= {f"prior.{key}": value for key, value in _fields(state.prior).items()}
+    if state.memory is not None:
+        arrays |= {f"memory.{key}": value for key, value in _fields(state.memory).items()}
     params = estimator.get_params(deep=False)
     kept = {}
     for key, value in params.items():
@@ -36,6 +43,7 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         "attributes": attributes,
         "n_steps": state.n_steps,
         "n_seen": state.n_seen,
+        "memory": None if state.memory is None else type(state.memory).__name__,
         "rng": persist.generator_to_json(estimator._rng),
     }
     return arrays, header
@@ -57,6 +65,8 @@ def from_arrays(cls: Any, arrays: dict[str, np.ndarray], header: dict[str, Any])
         _rebuild(prior_type, arrays, "prior"),
         header["n_steps"],
         header["n_seen"],
+        # Files of versions without other algorithms have none.
+        _rebuild(_MEMORIES[header["memory"]], arrays, "memory") if header.get("memory") else None,
     )
     estimator._rng = persist.generator_from_json(header["rng"])
     return estimator

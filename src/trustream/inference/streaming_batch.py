@@ -18,7 +18,7 @@ from trustream.inference.state import Info, State
 from trustream.models.protocol import Model, Rows
 
 # Makes the lambda that batch VB starts from, given prior, rows and random numbers.
-Start = Callable[[Any, Rows, np.random.Generator], Any]
+Start = Callable[[Any, Rows | slice, np.random.Generator], Any]
 
 
 def draw(n_documents: int, batch_size: int, rng: np.random.Generator) -> Rows:

@@ -68,6 +68,7 @@ def step(
     local_tol: float = 0.0,
     tol: float = 0.0,
     learn: bool = False,
+    start: Any | None = None,
 ) -> tuple[State, Info]:
     """Iterate local and global step on one batch, and keep the result as the next prior.
 
@@ -79,13 +80,14 @@ def step(
         rng: draws where the batch starts.
         tol: stop when a pair raises the objective by less than this many nats a data point.
         learn: whether alpha is learned (`learned`), where the model has one.
+        start: a Natural for the first local step; None is the model's `random_start`.
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
     """
     prior = state.prior
     anchor = model.restrict(state.lambda_, prior, batch)
-    natural = model.random_start(anchor, prior, batch, rng)
+    natural = model.random_start(anchor, prior, batch, rng) if start is None else start
     local, _ = model.beliefs(prior, batch, None)
     # Its beliefs give the first lambda and are then dropped: a document that went on from them
     # would stay in the topics that the random start drew for it (measured: no planted topic found).

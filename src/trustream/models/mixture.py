@@ -122,11 +122,19 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
     ) -> NaturalT:
         """lambda_t and a few imagined points.
 
-        From lambda_0 = eta this is a random start like any other. Once data were seen they
-        outweigh what is imagined, and components stay what they are: beliefs that owe nothing to
-        lambda_t, as LDA's, would add one cluster's points to another's component.
+        From lambda_0 = eta this is a random start like any other. Once data were seen, there are
+        a tenth as many imagined points (but one for each component), so that components stay what
+        they are: beliefs that owe nothing to lambda_t, as LDA's, would add one cluster's points to
+        another's component.
         """
-        return self.add(anchor, prior, batch, self.imagined(prior, rng))
+        imagined = self.imagined(prior, rng)
+        seen = float(anchor[0].sum() - self.eta(prior)[0].sum())
+        weight = float(imagined[0].sum())
+        # What rounding leaves of a sum is nothing seen.
+        if seen > 0.5:
+            share = min(1.0, max(seen / 10, self.n_components) / weight)
+            imagined = type(imagined)(*(share * part for part in imagined))
+        return self.add(anchor, prior, batch, imagined)
 
     def restrict(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> NaturalT:
         """All of lambda_: a batch touches everything."""
