@@ -10,6 +10,7 @@ import pytest
 from tests.evaluation import exact
 from tests.helpers import Array
 from trustream.evaluation import HeldOut, chib, importance, left_to_right
+from trustream.evaluation.result import log_mean_exp
 
 TOPICS = np.array([[0.6, 0.3, 0.05, 0.05], [0.1, 0.1, 0.4, 0.4], [0.05, 0.05, 0.1, 0.8]])
 DOCUMENTS = np.array([[2, 1, 0, 1], [0, 0, 3, 4], [0, 0, 0, 0], [1, 0, 0, 0], [3, 0, 1, 4]])
@@ -164,6 +165,20 @@ def test_standard_error_over_documents() -> None:
     one = HeldOut("test", values[0, :1], n_tokens[0, :1], None)
     assert one.standard_error_documents is None and one.standard_error is None
     assert "±" not in repr(one)
+
+
+def test_log_mean_exp_and_its_jackknife() -> None:
+    """By definition, also where one value outweighs the others beyond what numbers can hold."""
+    rng = np.random.default_rng(0)
+    values = np.concatenate([rng.normal(size=(20, 7)), np.zeros((1, 7))])
+    mean, variance = log_mean_exp(values)
+    left_out = np.log((np.exp(values).sum(axis=1, keepdims=True) - np.exp(values)) / 6)
+    np.testing.assert_allclose(mean, np.log(np.exp(values).mean(axis=1)), atol=1e-14)
+    np.testing.assert_allclose(variance, 6 * left_out.var(axis=1), rtol=1e-9, atol=1e-14)
+    mean, variance = log_mean_exp(np.array([[-1e4, -9e3], [-np.inf, 0.0], [-np.inf, -np.inf]]))
+    np.testing.assert_allclose(mean, [-9e3 - np.log(2), -np.log(2), -np.inf])
+    np.testing.assert_allclose(variance, [1e6 / 4, np.inf, np.inf])
+    assert log_mean_exp(np.zeros((2, 1)))[1] is None
 
 
 @pytest.mark.slow

@@ -106,21 +106,25 @@ def log_mean_exp(values: NDArray[Any]) -> tuple[Float64, Float64 | None]:
     (array([2.]), True)
     """
     n = values.shape[1]
-    largest = values.max(axis=1, keepdims=True)
-    largest = np.where(np.isfinite(largest), largest, 0.0)
-    weights = np.exp(values - largest)
-    total = weights.sum(axis=1)
+    total = _log_sum_exp(values)
+    if n == 1:
+        return total, None
+    # What is left without the largest is summed afresh: it may be smaller by any factor.
+    top = values.argmax(axis=1)[:, np.newaxis]
+    others = values.copy()
+    np.put_along_axis(others, top, -np.inf, axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        mean = largest[:, 0] + np.log(total / n)
-        if n == 1:
-            return mean, None
-        # The largest weight leaves cancellation behind: what the others sum to is added afresh.
-        rest = total[:, None] - weights
-        top = weights.argmax(axis=1)
-        others = weights.copy()
-        np.put_along_axis(others, top[:, None], 0.0, axis=1)
-        np.put_along_axis(rest, top[:, None], others.sum(axis=1, keepdims=True), axis=1)
-        left_out = np.log(rest)
+        left_out = total[:, np.newaxis] + np.log1p(-np.exp(others - total[:, np.newaxis]))
+        np.put_along_axis(left_out, top, _log_sum_exp(others)[:, np.newaxis], axis=1)
         spread = left_out - left_out.mean(axis=1, keepdims=True)
         variance = (n - 1) / n * (spread**2).sum(axis=1)
-    return mean, np.where(np.isnan(variance), np.inf, variance)
+    return total - math.log(n), np.where(np.isnan(variance), np.inf, variance)
+
+
+def _log_sum_exp(values: NDArray[Any]) -> Float64:
+    """log sum_r exp(values_dr); minus infinity where all are."""
+    largest = values.max(axis=1, keepdims=True)
+    largest = np.where(np.isfinite(largest), largest, 0.0)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(values - largest).sum(axis=1)) + largest[:, 0]
+    return np.asarray(total, dtype=np.float64)
