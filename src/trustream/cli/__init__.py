@@ -11,6 +11,8 @@ from trustream import __version__
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
 from trustream.cli.recommend import recommend
+from trustream.cli.stores import export, init, status, topics, transform
+from trustream.cli.train import train
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -19,6 +21,7 @@ def main() -> None:
     """Topic models and mixtures, learned from streams of data."""
 
 
-main.add_command(demo)
-main.add_command(evaluate)
-main.add_command(recommend)
+for command in (
+    demo, init, train, status, topics, transform, evaluate, recommend, export,
+):  # fmt: skip
+    main.add_command(command)

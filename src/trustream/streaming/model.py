@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from trustream import persist
 from trustream.inference.state import State
 from trustream.store.protocol import Store
 from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.settings import TrainerSettings
 
 if TYPE_CHECKING:
     from trustream.estimators import LatentDirichletAllocation
@@ -24,6 +26,17 @@ def load_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint | None
     if content is None:
         return None
     return Checkpoint.from_bytes(content, f"the checkpoint {name!r} of {store.url}")
+
+
+def save_settings(store: Store, settings: TrainerSettings, name: str = DEFAULT_NAME) -> None:
+    """Keep what the model of that name is to be made with."""
+    store.save(f"{name}.settings", json.dumps(asdict(settings)).encode())
+
+
+def load_settings(store: Store, name: str = DEFAULT_NAME) -> TrainerSettings | None:
+    """What `save_settings` kept, None if nothing was."""
+    content = store.load(f"{name}.settings")
+    return None if content is None else TrainerSettings(**json.loads(content))
 
 
 def load_model(store: Store, name: str = DEFAULT_NAME) -> LatentDirichletAllocation:

@@ -1,0 +1,212 @@
+"""Commands that make a store, look at it and take things out of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trustream.cli.options import (
+    clear_errors,
+    echo_json,
+    json_option,
+    model_option,
+    opened,
+    store_argument,
+)
+
+_INIT = """\b
+Examples:
+  trustream init topics.db --topics 100
+  trustream init postgresql://localhost/topics --topics 400 --min-documents 10
+"""
+
+
+@click.command(epilog=_INIT)
+@store_argument
+@click.option("--topics", default=100, show_default=True, type=click.IntRange(1), help="Topics.")
+@click.option(
+    "--held-out",
+    default=0.02,
+    show_default=True,
+    type=click.FloatRange(0, 1, max_open=True),
+    help="Share of documents that is only used to score the model.",
+)
+@click.option(
+    "--min-documents",
+    default=5,
+    show_default=True,
+    type=click.IntRange(1),
+    help="A word takes part once it is in so many documents.",
+)
+@click.option(
+    "--max-words",
+    default=200_000,
+    show_default=True,
+    type=click.IntRange(1),
+    help="Most words that take part; the rarest give way.",
+)
+@click.option(
+    "--vocabulary",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Only these words, one a line.",
+)
+@click.option(
+    "--method",
+    default="trust-region",
+    show_default=True,
+    type=click.Choice(["trust-region", "natural-gradient"]),
+)
+@click.option("--batch", default=100, show_default=True, type=click.IntRange(1), help="Batch size.")
+@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
+@json_option
+def init(
+    store: str,
+    topics: int,
+    held_out: float,
+    min_documents: int,
+    max_words: int,
+    vocabulary: Path | None,
+    method: str,
+    batch: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Make a STORE for documents and for a model with some number of topics.
+
+    STORE is a file name (SQLite) or a postgresql:// address.
+    """
+    from trustream import reading
+    from trustream.streaming.model import load_settings, save_settings
+    from trustream.streaming.settings import TrainerSettings
+
+    settings = TrainerSettings(topics, method=method, batch_size=batch, random_state=seed)
+    with clear_errors():
+        words = None if vocabulary is None else reading.read_vocabulary(vocabulary)
+    options = {
+        "held_out": held_out,
+        "min_documents": min_documents,
+        "max_words": max_words,
+        "vocabulary": words,
+    }
+    with opened(store, create=True, **options) as found:
+        before = load_settings(found)
+        if before is not None and before != settings:
+            raise ValueError(
+                f"{store} has a model with other settings already "
+                f"({before.n_components} topics, {before.method}): choose another store"
+            )
+        save_settings(found, settings)
+    if as_json:
+        echo_json({"store": store, "topics": topics, "method": method})
+    else:
+        click.echo(f"{store} is ready for {topics} topics.")
+        click.echo(f"Next: trustream ingest {store} FILE..., and trustream train {store}")
+
+
+@click.command()
+@store_argument
+@model_option
+@json_option
+def status(store: str, name: str, as_json: bool) -> None:
+    """Say what is in a STORE and how far its model is."""
+    from trustream.streaming.model import load_checkpoint
+
+    with opened(store) as found:
+        totals = found.totals()
+        checkpoint = load_checkpoint(found, name)
+    values: dict[str, Any] = dataclasses.asdict(totals)
+    values |= {"steps": 0, "rho": None, "heldout": None, "best_heldout": None, "topics": None}
+    if checkpoint is not None:
+        s = checkpoint.settings
+        values |= {
+            "steps": checkpoint.state.n_steps,
+            "rho": checkpoint.clock.rate(s.learning_offset, s.learning_decay, s.batch_size),
+            "heldout": checkpoint.last_score,
+            "best_heldout": checkpoint.best_score,
+            "topics": s.n_components,
+        }
+    if as_json:
+        echo_json(values)
+        return
+    click.echo(f"{totals.documents:,} documents ({totals.held_out:,} held out), "
+               f"{totals.tokens:,} tokens, {totals.words:,} words take part")  # fmt: skip
+    if checkpoint is None:
+        click.echo(f"no model yet: trustream train {store}")
+    else:
+        scored = "not scored yet"
+        if checkpoint.last_score is not None:
+            scored = f"held-out {checkpoint.last_score:.4f} nats a word"
+        click.echo(f"{values['topics']} topics, {values['steps']:,} steps, "
+                   f"rate {values['rho']:.4f}, {scored}")  # fmt: skip
+
+
+@click.command()
+@store_argument
+@click.option("-n", default=10, show_default=True, type=click.IntRange(1), help="Words a topic.")
+@model_option
+@json_option
+def topics(store: str, n: int, name: str, as_json: bool) -> None:
+    """Print the topics of a STORE's model as words, the largest topic first."""
+    import numpy as np
+
+    from trustream.streaming.model import load_model
+
+    with opened(store) as found:
+        model = load_model(found, name)
+    totals = model._state.lambda_.totals
+    share = totals / totals.sum()
+    words = model.top_words(n)
+    order = np.argsort(-share, kind="stable")
+    if as_json:
+        for k in order:
+            echo_json({"topic": int(k), "share": float(share[k]), "words": words[k]})
+        return
+    for k in order:
+        click.echo(f"{k:4d} {100 * share[k]:5.1f} %  {' '.join(words[k])}")
+
+
+@click.command()
+@store_argument
+@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="Topics shown.")
+@model_option
+@json_option
+def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> None:
+    """Topics of new documents (.txt, .jsonl or a matrix) by a STORE's model."""
+    import numpy as np
+
+    from trustream import reading
+    from trustream.streaming.model import load_model
+
+    with opened(store) as found:
+        model = load_model(found, name)
+        matrix = reading.read_matrix(data, [str(word) for word in model.feature_names_in_])
+        proportions = model.transform(matrix)
+    for row, theta in enumerate(proportions):
+        if as_json:
+            echo_json({"row": row, "theta": [round(float(value), 6) for value in theta]})
+        else:
+            best = np.argsort(-theta, kind="stable")[:top]
+            parts = "  ".join(f"{k}: {theta[k]:.3f}" for k in best)
+            click.echo(f"{row + 1:6d}  {parts}")
+
+
+@click.command()
+@store_argument
+@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@model_option
+@json_option
+def export(store: str, path: Path, name: str, as_json: bool) -> None:
+    """Write a STORE's model to PATH, for `trustream.load` and `trustream evaluate`."""
+    from trustream.streaming.model import load_model
+
+    with opened(store) as found:
+        model = load_model(found, name)
+        model.save(path)
+    if as_json:
+        echo_json({"path": str(path), "topics": model.n_components, "words": model.n_features_in_})
+    else:
+        click.echo(f"{path}: {model.n_components} topics, {model.n_features_in_:,} words")
