@@ -28,6 +28,27 @@ class Drawn:
     generator: dict[str, Any]
 
 
+def draw(store: Store, batch_size: int, rng: np.random.Generator) -> Drawn:
+    """A batch as the store is now."""
+    totals = store.totals()
+    documents = store.draw(batch_size, rng) if totals.training else None
+    return Drawn(documents, totals, persist.generator_to_json(rng))
+
+
+class Direct:
+    """Draws each batch when it is asked for: slower, and a run that feeds its own store repeats."""
+
+    def __init__(self, store: Store, batch_size: int, rng: np.random.Generator) -> None:
+        self._arguments = (store, batch_size, rng)
+
+    def next(self) -> Drawn:
+        """A batch as the store is now."""
+        return draw(*self._arguments)
+
+    def close(self) -> None:
+        """The store is the caller's."""
+
+
 class Prefetcher:
     """Draws batches one ahead, in a thread with a connection of its own.
 
@@ -80,15 +101,10 @@ class Prefetcher:
                     self._wanted.acquire()
                     if self._closed:
                         return
-                    self._drawn = self._draw(store)
+                    self._drawn = draw(store, self._batch_size, self._rng)
                     self._ready.release()
             finally:
                 store.close()
         except BaseException as error:
             self._error = error
             self._ready.release()
-
-    def _draw(self, store: Store) -> Drawn:
-        totals = store.totals()
-        documents = store.draw(self._batch_size, self._rng) if totals.training else None
-        return Drawn(documents, totals, persist.generator_to_json(self._rng))

@@ -32,7 +32,7 @@ from trustream.streaming import columns
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.clock import Clock
 from trustream.streaming.model import DEFAULT_NAME, as_estimator, load_checkpoint
-from trustream.streaming.prefetch import Drawn, Prefetcher
+from trustream.streaming.prefetch import Direct, Drawn, Prefetcher
 from trustream.streaming.score import Score, score
 from trustream.streaming.settings import TrainerSettings
 
@@ -65,6 +65,9 @@ class StreamTrainer:
         Number of topics.
     checkpoint_every : float, default=60
         Seconds between two checkpoints of `run`.
+    prefetch : bool, default=True
+        Draw the next batch while the last is learned from. Without it, a run that appends between
+        its own steps can be repeated exactly.
     name : str, default="model"
         Of the model's checkpoint in the store.
     n_jobs : int, default=None
@@ -94,6 +97,7 @@ class StreamTrainer:
         n_components: int = 100,
         *,
         checkpoint_every: float = 60.0,
+        prefetch: bool = True,
         name: str = DEFAULT_NAME,
         n_jobs: int | None = None,
         **options: Any,
@@ -101,7 +105,8 @@ class StreamTrainer:
         self.settings = TrainerSettings(n_components=n_components, **options)
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
         self._n_threads = threads.available_cores() if n_jobs is None else n_jobs
-        self._prefetcher: Prefetcher | None = None
+        self.prefetch = prefetch
+        self._source: Prefetcher | Direct | None = None
         self._version = -1  # of the vocabulary that self._words are
         checkpoint = load_checkpoint(store, name)
         if checkpoint is None:
@@ -157,13 +162,14 @@ class StreamTrainer:
                 yield self._step(drawn, documents)
 
     def _next(self) -> Drawn:
-        if self._prefetcher is None:
-            self._prefetcher = Prefetcher(
-                partial(open_store, self.store.url, create=False),
-                self.settings.batch_size,
-                persist.generator_from_json(self._draws),
-            )
-        return self._prefetcher.next()
+        if self._source is None:
+            rng = persist.generator_from_json(self._draws)
+            if self.prefetch:
+                opened = partial(open_store, self.store.url, create=False)
+                self._source = Prefetcher(opened, self.settings.batch_size, rng)
+            else:
+                self._source = Direct(self.store, self.settings.batch_size, rng)
+        return self._source.next()
 
     def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
         s, totals = self.settings, drawn.totals
@@ -318,9 +324,9 @@ class StreamTrainer:
 
     def close(self) -> None:
         """End the thread that draws ahead; the store stays open."""
-        if self._prefetcher is not None:
-            self._prefetcher.close()
-            self._prefetcher = None
+        if self._source is not None:
+            self._source.close()
+            self._source = None
 
     def __enter__(self) -> StreamTrainer:
         return self
