@@ -23,7 +23,7 @@ def test_a_page_runs_from_top_to_bottom(page: str) -> None:
 
 
 def test_pages_with_code() -> None:
-    assert {"guide.md", "evaluation.md"} <= set(PAGES)
+    assert {"guide.md", "evaluation.md", "recommender.md"} <= set(PAGES)
     assert len(blocks(ROOT / "docs" / "guide.md")) >= 7
 
 

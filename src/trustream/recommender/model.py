@@ -43,9 +43,9 @@ class TopicRecommender(RankedItems, BaseEstimator):
     learn_priors : bool or {"alpha", "eta", "per-word"}, default="per-word"
         As for `LatentDirichletAllocation`, whose default is another: an eta for each item learns
         how popular the item is.
-    doc_topic_prior, topic_word_prior, learning_method, learning_decay, learning_offset, cooldown, \
-max_iter, batch_size, inner_iter, max_doc_update_iter, mean_change_tol, tol, n_init, dtype, \
-n_jobs, verbose, callback, random_state
+    doc_topic_prior, topic_word_prior, learning_method, learning_rate, learning_decay, \
+learning_offset, cooldown, max_iter, batch_size, inner_iter, max_doc_update_iter, \
+mean_change_tol, tol, n_init, dtype, n_jobs, verbose, callback, random_state
         As for `LatentDirichletAllocation`.
 
     Attributes
@@ -81,12 +81,13 @@ n_jobs, verbose, callback, random_state
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         learning_method: str = "trust-region",
+        learning_rate: str = "decaying",
         learning_decay: float = 0.5,
         learning_offset: float = 1.0,
         cooldown: float = 0.5,
         max_iter: int = 5,
         batch_size: int | None = None,
-        inner_iter: int = 2,
+        inner_iter: int | None = None,
         max_doc_update_iter: int = 50,
         mean_change_tol: float = 1e-4,
         learn_priors: bool | str = "per-word",
@@ -107,6 +108,7 @@ n_jobs, verbose, callback, random_state
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.learning_method = learning_method
+        self.learning_rate = learning_rate
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
         self.cooldown = cooldown

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from trustream.estimators import LatentDirichletAllocation, parameters
+from trustream.estimators import LatentDirichletAllocation
 from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.item_ranking import ranking
 from trustream.evaluation.item_scores import positive_integer
 from trustream.evaluation.ranking_result import Ranking
+from trustream.kernels import threads
 from trustream.recommender.ratings import (
     Columns,
     Ratings,
@@ -264,4 +265,4 @@ class RankedItems:
         return matrix_of_last(rows[known], columns[known], weights[known], time, data.weights.shape)
 
     def _threads(self) -> int:
-        return parameters.n_threads(self.n_jobs)
+        return threads.n_threads(self.n_jobs)
