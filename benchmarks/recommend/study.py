@@ -43,25 +43,40 @@ def measure(setup: Setup) -> Iterator[Row]:
     found = []
     for _ in range(n_settings):
         chosen = {name: values[rng.integers(len(values))] for name, values in GRID.items()}
-        means = {method: _mean(chosen, method, splits) for method in ("TR", "NG")}
-        found.append((chosen, means))
-        line = "; ".join(
-            f"{method} {' '.join(f'{means[method][name]:.4f}' for name in BOTH)}"
-            for method in means
-        )
-        print(f"  {chosen}: {line}", file=sys.stderr, flush=True)
-    found.sort(key=lambda entry: -max(m["normalised_precision"] for m in entry[1].values()))
+        runs = {method: _runs(chosen, method, splits) for method in ("TR", "NG")}
+        found.append((chosen, runs))
+        print(f"  {chosen}: {_line(runs)}", file=sys.stderr, flush=True)
+    found.sort(key=lambda entry: -max(_mean(runs, BOTH[0]) for runs in entry[1].values()))
     better = found[: (n_settings + 1) // 2]
-    wins = sum(all(m["TR"][name] >= m["NG"][name] for name in BOTH) for _, m in better)
-    for rank, (chosen, means) in enumerate(found, start=1):
-        ratio = means["TR"]["normalised_precision"] / means["NG"]["normalised_precision"]
+    wins = sum(
+        all(_mean(runs["TR"], name) >= _mean(runs["NG"], name) for name in BOTH)
+        for _, runs in better
+    )
+    for rank, (chosen, runs) in enumerate(found, start=1):
+        ratio = _mean(runs["TR"], BOTH[0]) / _mean(runs["NG"], BOTH[0])
         half = "better half" if rank <= len(better) else "other half"
-        text = " ".join(f"{value}" for value in chosen.values())
-        yield information(f"{half}: {text}: TR / NG", ratio, "x", settings=chosen, **means)
+        text = " ".join(str(value) for value in chosen.values())
+        yield information(f"{half}: {text}: TR / NG", ratio, "x", settings=chosen, runs=runs)
     yield at_least("better half: TR at least matches NG on both", wins, len(better), "settings")
 
 
-def _mean(chosen: dict[str, Any], method: str, splits: list[data.Split]) -> dict[str, float]:
+def _mean(runs: list[dict[str, float]], name: str) -> float:
+    return float(np.mean([run[name] for run in runs]))
+
+
+def _line(runs: dict[str, list[dict[str, float]]]) -> str:
+    """Both measures of both methods, and how sure the difference of the first is."""
+    means = [
+        f"{method} {' '.join(f'{_mean(of, name):.4f}' for name in BOTH)}"
+        for method, of in runs.items()
+    ]
+    pairs = zip(runs["TR"], runs["NG"], strict=True)
+    difference = np.array([tr[BOTH[0]] - ng[BOTH[0]] for tr, ng in pairs])
+    error = difference.std(ddof=1) / np.sqrt(difference.size) if difference.size > 1 else np.inf
+    return "; ".join([*means, f"difference {difference.mean():+.4f} ± {error:.4f}"])
+
+
+def _runs(chosen: dict[str, Any], method: str, splits: list[data.Split]) -> list[dict[str, float]]:
     options = {name: value for name, value in chosen.items() if name != "steps"}
     m, n_local = chosen["steps"]
     if method == "TR":
@@ -76,5 +91,4 @@ def _mean(chosen: dict[str, Any], method: str, splits: list[data.Split]) -> dict
         ).fit(train)
         return model.user_topics(), model.item_topics_
 
-    runs = [scored(fit, split, K, seed) for seed, split in enumerate(splits)]
-    return {name: float(np.mean([run[name] for run in runs])) for name in (*BOTH, "ndcg")}
+    return [scored(fit, split, K, seed) for seed, split in enumerate(splits)]

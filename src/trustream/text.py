@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
 
 import numpy as np
 from scipy import sparse
@@ -25,6 +26,68 @@ def tokenise(text: str) -> list[str]:
     """
     words = _WORD.findall(unicodedata.normalize("NFC", text).lower())
     return [word for word in words if word not in STOP_WORDS]
+
+
+class Tokeniser:
+    """What makes words of a text, where `tokenise` is not what is wanted.
+
+    Parameters
+    ----------
+    pattern : str, optional
+        A regular expression for words; runs of Unicode letters by default. If it has a group, the
+        group is the word.
+    min_length : int
+        Shorter words are left out.
+    stop_words : collection of str, or path, optional
+        Words that are left out: themselves, or a file with a word a line. English ones by default;
+        an empty collection leaves none out.
+    lower : bool
+        Whether words, and stop words, are put in lower case.
+
+    Examples
+    --------
+    >>> Tokeniser()("The Größe of n_samples2 arrays") == tokenise("The Größe of n_samples2 arrays")
+    True
+    >>> Tokeniser(r"[\\w-]+", min_length=1, stop_words=["a"], lower=False)("A trust-region as a C++")
+    ['A', 'trust-region', 'as', 'C']
+    """
+
+    def __init__(
+        self,
+        pattern: str | None = None,
+        *,
+        min_length: int = 3,
+        stop_words: Collection[str] | Path | None = None,
+        lower: bool = True,
+    ) -> None:
+        try:
+            self._pattern = re.compile(r"[^\W\d_]+" if pattern is None else pattern)
+        except re.error as error:
+            raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
+        if self._pattern.groups > 1:
+            raise ValueError(f"pattern {pattern!r} has more than one group; write (?:...)")
+        if min_length < 1:
+            raise ValueError(f"min_length is {min_length}, expected 1 or more")
+        self._min_length = min_length
+        self._lower = lower
+        self._stop_words = self._normal_words(STOP_WORDS if stop_words is None else stop_words)
+
+    def __call__(self, text: str) -> list[str]:
+        """Return the words of ``text``."""
+        words = self._pattern.findall(self._normal(text))
+        short, stop = self._min_length, self._stop_words
+        return [word for word in words if len(word) >= short and word not in stop]
+
+    def _normal(self, text: str) -> str:
+        text = unicodedata.normalize("NFC", text)
+        return text.lower() if self._lower else text
+
+    def _normal_words(self, words: Collection[str] | Path) -> frozenset[str]:
+        if isinstance(words, str):
+            raise ValueError(f"stop_words is the text {words!r}, expected words, or a Path")
+        if isinstance(words, Path):
+            words = words.read_text(encoding="utf-8").splitlines()
+        return frozenset(self._normal(word.strip()) for word in words)
 
 
 def build_vocabulary(

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval
 
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
+from trustream.kernels import threads
 from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
 
 
@@ -171,7 +172,7 @@ class BernoulliMixture(MixtureEstimator):
             n_components=self.n_components,
             n_features=n_features,
             dtype=parameters.dtype_name(self.dtype),
-            n_threads=parameters.n_threads(self.n_jobs),
+            n_threads=threads.n_threads(self.n_jobs),
         )
 
     def _build_prior(self, X: Any) -> BernoulliPrior:

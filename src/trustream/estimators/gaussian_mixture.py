@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
+from trustream.kernels import threads
 from trustream.models.gaussian_mixture import GaussianModel, GaussianNatural
 from trustream.models.gaussian_prior import GaussianPrior
 
@@ -213,7 +214,7 @@ class GaussianMixture(MixtureEstimator):
             n_features=n_features,
             covariance_type=self.covariance_type,
             dtype=parameters.dtype_name(self.dtype),
-            n_threads=parameters.n_threads(self.n_jobs),
+            n_threads=threads.n_threads(self.n_jobs),
         )
 
     def _initial(self, model: Any, prior: Any, X: Any, rng: np.random.Generator) -> Any:

@@ -16,6 +16,7 @@ from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.topic_scores import TopicScores
 from trustream.estimators.training import Settings
+from trustream.kernels import threads
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
 
@@ -287,7 +288,7 @@ class LatentDirichletAllocation(
             self.n_components,
             n_features,
             dtype=parameters.dtype_name(self.dtype),
-            n_threads=parameters.n_threads(self.n_jobs),
+            n_threads=threads.n_threads(self.n_jobs),
             eta_per_word=self.learn_priors == "per-word",
         )
 

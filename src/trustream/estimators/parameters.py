@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from trustream.kernels import threads
-
 # "online" is scikit-learn's name for the natural gradient.
 METHODS = {
     "trust-region": "trust-region",
@@ -81,20 +79,6 @@ def dtype_name(dtype: Any) -> str:
     if dtype is None or name not in ("float32", "float64"):
         raise ValueError(f"dtype must be float32 or float64, got {dtype!r}")
     return name
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Threads for scikit-learn's n_jobs; None is all cores, -1 as well, -2 all but one.
-
-    >>> n_threads(3)
-    3
-    """
-    cores = threads.available_cores()
-    if n_jobs is None:
-        return cores
-    if n_jobs == 0:
-        raise ValueError("n_jobs == 0 has no meaning; use None for all cores, or 1 for one")
-    return n_jobs if n_jobs > 0 else max(1, cores + 1 + n_jobs)
 
 
 def generator(random_state: Any) -> np.random.Generator:

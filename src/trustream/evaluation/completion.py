@@ -13,6 +13,7 @@ from trustream import kernels
 from trustream.evaluation import inputs
 from trustream.evaluation.blocks import Block, Progress, blocks
 from trustream.evaluation.result import HeldOut
+from trustream.kernels import threads
 
 Array = NDArray[Any]
 
@@ -71,7 +72,7 @@ def completion(
     given, sums = inputs.as_topics(topics)
     prior = inputs.as_alpha(alpha, given.shape[0])
     n_repeats, n_iter = inputs.positive(n_repeats, "n_repeats"), inputs.positive(n_iter, "n_iter")
-    n_threads, module = inputs.n_threads(n_jobs), inputs.likelihood_kernels(backend)
+    n_threads, module = threads.n_threads(n_jobs), inputs.likelihood_kernels(backend)
     documents, seen = inputs.as_counts(counts), None
     if hidden is not None:
         documents, seen = _together(inputs.as_counts(counts, "counts", True), hidden)
@@ -151,7 +152,7 @@ def completion_from(
             f"theta must be documents x topics, {documents.shape[0]} x {given.shape[0]}, "
             f"got shape {weights.shape}"
         )
-    n_threads, module = inputs.n_threads(n_jobs), inputs.likelihood_kernels(backend)
+    n_threads, module = threads.n_threads(n_jobs), inputs.likelihood_kernels(backend)
     scores, n_tokens = np.empty(documents.shape[0]), np.empty(documents.shape[0], np.int64)
     for block in blocks(documents, given, sums, given.shape[0]):
         here = slice(block.first, block.last)

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from trustream import kernels
-from trustream.kernels import threads
 
 Array = NDArray[Any]
 
@@ -123,20 +122,6 @@ def positive(value: Any, name: str, least: int = 1) -> int:
     if not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
     return int(value)
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Threads for n_jobs; None is all cores, -1 as well, -2 all but one.
-
-    >>> n_threads(3)
-    3
-    """
-    cores = threads.available_cores()
-    if n_jobs is None:
-        return cores
-    if not isinstance(n_jobs, Integral) or n_jobs == 0:
-        raise ValueError(f"n_jobs must be None for all cores, or a whole number, got {n_jobs!r}")
-    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def seed_of(random_state: Any) -> int:

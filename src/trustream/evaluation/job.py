@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from trustream.evaluation import inputs
 from trustream.evaluation.blocks import Block, Progress, blocks
 from trustream.evaluation.result import HeldOut
+from trustream.kernels import threads
 
 Array = NDArray[Any]
 
@@ -51,7 +52,7 @@ class Job:
             sums,
             inputs.as_alpha(alpha, given.shape[0]),
             inputs.seed_of(random_state),
-            inputs.n_threads(n_jobs),
+            threads.n_threads(n_jobs),
             progress,
             inputs.likelihood_kernels(backend),
         )

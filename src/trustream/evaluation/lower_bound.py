@@ -110,7 +110,7 @@ def bound(
     for name, value in (("alpha", alpha), ("eta", eta)):
         if not (np.isfinite(value).all() and (np.asarray(value) > 0).all()):
             raise ValueError(f"{name} must be positive and finite")
-    threads_ = threads.available_cores() if n_jobs is None else n_jobs
+    threads_ = threads.n_threads(n_jobs)
     model = LdaModel(n_topics, n_words, dtype="float64", n_threads=threads_)
     prior = LdaPrior.of(alpha, eta, n_topics, n_words)
     table = LazyRows.of(np.ascontiguousarray(lambda_.T))

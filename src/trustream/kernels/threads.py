@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
+from numbers import Integral
 from queue import Empty, SimpleQueue
 
 import numpy as np
@@ -30,6 +31,22 @@ def available_cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Threads for scikit-learn's n_jobs; None is all cores, -1 as well, -2 all but one.
+
+    >>> n_threads(3)
+    3
+    """
+    cores = available_cores()
+    if n_jobs is None:
+        return cores
+    if not isinstance(n_jobs, Integral) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs must be None for all cores, or a whole number other than 0, got {n_jobs!r}"
+        )
+    return int(n_jobs) if n_jobs > 0 else max(1, cores + 1 + int(n_jobs))
 
 
 def split(n_items: int, part_size: int) -> list[Part]:

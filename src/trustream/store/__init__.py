@@ -5,3 +5,34 @@
 
 `protocol` says what a store does; each backend is plain SQL.
 """
+
+from trustream.store.document_store import DocumentStore
+from trustream.store.errors import RecordError, StoreError
+from trustream.store.opening import open_store
+from trustream.store.protocol import (
+    Appended,
+    Documents,
+    Position,
+    Record,
+    Settings,
+    Store,
+    Totals,
+    Vocabulary,
+    VocabularyChanges,
+)
+
+__all__ = [
+    "Appended",
+    "DocumentStore",
+    "Documents",
+    "Position",
+    "Record",
+    "RecordError",
+    "Settings",
+    "Store",
+    "StoreError",
+    "Totals",
+    "Vocabulary",
+    "VocabularyChanges",
+    "open_store",
+]

@@ -80,10 +80,12 @@ class Totals:
         documents: live documents, `training` + `held_out`.
         training: those that a trainer may learn from.
         held_out: those of the held-out slice, chosen by a hash of the key.
-        tokens: of live documents, words that do not take part included.
+        tokens: of live documents, words that do not take part included (but for words outside
+            a fixed vocabulary, which are not kept).
         words: that take part.
         added: documents ever added to the training part; never falls.
-        sequence: changes so far; every append, deletion and retention raises it.
+        sequence: changes so far; every append, deletion and retention that changes documents
+            raises it by one.
         vocabulary: version of the vocabulary; rises when a word begins or ceases to take part.
     """
 
@@ -132,15 +134,32 @@ class Vocabulary:
 
 
 @dataclass(frozen=True, slots=True)
+class VocabularyChanges:
+    """What became of the vocabulary after a version: a trainer need not read all of it again.
+
+    Attributes:
+        columns: (changes,) int32, rising; a column that changed twice is here once.
+        words: the word that each of these columns has now, None if it waits for another.
+        version: of the vocabulary that they lead to.
+    """
+
+    columns: NDArray[np.int32]
+    words: list[str | None]
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     """What a store is made with and keeps.
 
     Attributes:
         held_out: share of documents, by a hash of the key, that trainers never learn from.
-        min_documents: a word takes part once it is in that many documents.
+        min_documents: a word takes part once it is in that many documents, until it gives way
+            to others or no document has it any more.
         max_words: most words that take part; the rarest (fewest documents, then the newest)
             give way. None is no limit.
-        fixed: whether the vocabulary was given and does not grow.
+        fixed: whether the vocabulary was given and does not grow. Then other words are not kept,
+            `min_documents` is 1 and `max_words` None.
     """
 
     held_out: float = 0.02
@@ -165,14 +184,20 @@ class Store(Protocol):
     def append(self, records: Iterable[Record], position: Position | None = None) -> Appended:
         """Add records, and commit the position of the feed that they come from, all or nothing.
 
-        Words are numbered in the order of their first appearance.
+        Words are numbered in the order of their first appearance, and get columns in the order
+        in which they came to be in enough documents. Words that do not take part yet are kept,
+        so that they count from the first document once they do.
+
+        Raises:
+            RecordError: a record is bad; its `index` says which. Nothing was added.
+            StoreError: the database cannot take them.
         """
 
     def delete(self, keys: Iterable[str]) -> int:
         """Delete documents; returns how many there were. Unknown keys are passed over."""
 
     def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
-        """Delete all but the `newest` documents by time, or those before `since`; how many."""
+        """Delete all but the `newest` documents by time, and those before `since`; how many."""
 
     # --- reading
 
@@ -182,6 +207,7 @@ class Store(Protocol):
     def draw(self, n: int, rng: np.random.Generator, *, held_out: bool = False) -> Documents:
         """min(n, N) different documents, uniform over the live training (or held-out) ones.
 
+        They come in random order, so that a part of them is a uniform draw too.
         Takes time for the documents drawn, not for those there are, also after deletions. What
         `rng` draws depends on n and N alone.
         """
@@ -190,10 +216,16 @@ class Store(Protocol):
         """The documents of these keys, in this order; KeyError names one that is not there."""
 
     def scan(self, block: int = 1000) -> Iterator[Documents]:
-        """All live documents in the order of their arrival, `block` at a time."""
+        """All live documents in the order of their arrival, `block` at a time.
+
+        Documents that come or go meanwhile may or may not be seen; the others are seen once.
+        """
 
     def vocabulary(self) -> Vocabulary:
         """The words that take part, by column."""
+
+    def vocabulary_since(self, version: int) -> VocabularyChanges:
+        """The columns that changed after a version, with the words that they have now."""
 
     def position(self, feed: str) -> Position | None:
         """How far a feed has been read; None if never."""
@@ -204,7 +236,7 @@ class Store(Protocol):
         """Keep bytes under a name, replacing what was there (checkpoints of a trainer)."""
 
     def load(self, name: str) -> bytes | None:
-        """The bytes kept under a name."""
+        """The bytes kept under a name; None if there are none."""
 
     # --- life
 

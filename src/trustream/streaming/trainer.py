@@ -104,7 +104,7 @@ class StreamTrainer:
     ) -> None:
         self.settings = TrainerSettings(n_components=n_components, **options)
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
-        self._n_threads = threads.available_cores() if n_jobs is None else n_jobs
+        self._n_threads = threads.n_threads(n_jobs)
         self.prefetch = prefetch
         self._source: Prefetcher | Direct | None = None
         self._version = -1  # of the vocabulary that self._words are
