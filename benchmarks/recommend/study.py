@@ -32,6 +32,7 @@ GRID: dict[str, tuple[Any, ...]] = {
     "doc_topic_prior": (0.01, 0.05, 0.1),
 }
 BOTH = ("normalised_precision", "recall")
+PASSES = {"TR": 3, "NG": 6}
 
 
 def measure(setup: Setup) -> Iterator[Row]:
@@ -78,11 +79,12 @@ def _line(runs: dict[str, list[dict[str, float]]]) -> str:
 
 def _runs(chosen: dict[str, Any], method: str, splits: list[data.Split]) -> list[dict[str, float]]:
     options = {name: value for name, value in chosen.items() if name != "steps"}
+    options["max_iter"] = PASSES[method]
     m, n_local = chosen["steps"]
     if method == "TR":
-        options |= {"max_iter": 3, "inner_iter": m, "max_doc_update_iter": n_local}
+        options |= {"inner_iter": m, "max_doc_update_iter": n_local}
     else:
-        options |= {"max_iter": 6, "max_doc_update_iter": m * n_local // 2}
+        options |= {"max_doc_update_iter": m * n_local // 2}
         options["learning_method"] = "natural-gradient"
 
     def fit(train: sparse.csr_array, k: int, seed: int) -> Pair:
