@@ -70,7 +70,7 @@ class SameStart:
     def initial(self, prior: Any, rng: Any) -> Any:
         return self._case.start(self._model, prior)
 
-    def random_start(self, anchor: Any, prior: Any, batch: Any, rng: Any) -> Any:
+    def random_start(self, prior: Any, batch: Any, rng: Any) -> Any:
         return self._model.restrict(self.initial(prior, rng), prior, batch)
 
 

@@ -177,7 +177,7 @@ def single_step(
     if settings.method == "streaming-vb":
         first = None
         if state.n_seen == 0:
-            # The first batch starts where any fit would; later ones keep their components.
+            # The first batch starts where any fit would, at points of the data if need be.
             first = model.restrict(start(state.prior, rows, rng), state.prior, batch)
         learn = "alpha" in settings.learn
         state, info = streaming_vb.step(
@@ -245,8 +245,7 @@ def _memoized_passes(
 ) -> Iterator[tuple[State, Info]]:
     """Passes over the same batches in changing order; the last step of each tells the bound."""
     batches = list(driver.shuffled(n_documents, settings.batch_size, rng))
-    # What an earlier fit has learned is worth waiting for all batches.
-    state = memoized.init(model, state, len(batches), hold=state.n_steps > 0)
+    state = memoized.init(model, state, len(batches))
     previous = -np.inf
     for _ in range(settings.max_iter):
         order = rng.permutation(len(batches)).tolist()

@@ -18,6 +18,11 @@ depend on lambda, is kept as well. Two things must be kept for L never to fall:
   fresh start it could end in a worse optimum than the one which the total contains. A mixture's
   phi is exact given lambda, and is not kept.
 
+The first pass is one of batch VB: lambda waits until every batch has been seen. eta + the
+statistics of a few batches is a poor place to judge the next ones from: components that get no data
+from the first batches stay at the prior (measured on 10,000 binary digits with 40 components: 6 in
+use if lambda follows from the first batch on, 20 to 29 if it waits).
+
 Memory, in numbers: V K (total) + sum_b W_b K (statistics) + N K (gamma) for LDA, and the number of
 batches times the size of lambda for mixtures; `Info.memory` has it in bytes.
 """
@@ -46,17 +51,10 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The running total and the last visit of each batch, None for one not seen yet.
-
-    Attributes:
-        hold: keep lambda until every batch was seen. A start that is worth something (that of an
-            earlier fit, say) is then left with a full pass of batch VB; a random one is better
-            left at once, for what the first batches say.
-    """
+    """The running total and the last visit of each batch, None for one not seen yet."""
 
     total: Any
     visits: list[Visit | None]
-    hold: bool
 
     @property
     def complete(self) -> bool:
@@ -64,10 +62,10 @@ class Memory:
         return None not in self.visits
 
 
-def init(model: Model, state: State, n_batches: int, *, hold: bool = False) -> State:
+def init(model: Model, state: State, n_batches: int) -> State:
     """`state` with an empty memory for so many batches."""
     visits: list[Visit | None] = [None] * n_batches
-    return replace(state, memory=Memory(model.running_total(), visits, hold))
+    return replace(state, memory=Memory(model.running_total(), visits))
 
 
 def step(
@@ -101,19 +99,17 @@ def step(
     refuse_unless_finite(model, statistics)
     rest = float(model.local_bound(natural, prior, batch, local).sum())
     rest -= model.inner(natural, batch, statistics)
-    was_empty, was_complete = not any(memory.visits), memory.complete
+    was_complete = memory.complete
     old = None if before is None else before.statistics
     total = model.exchange(memory.total, batch, old, statistics)
     memory.visits[index] = Visit(statistics, rest, None if model.exact_local else local)
     state = replace(state, memory=replace(memory, total=total))
-    if memory.hold and not memory.complete:
-        natural = model.restrict(state.lambda_, prior, batch)
-    elif was_empty or (memory.hold and not was_complete):
-        # The lambda that the batches started from is gone, all of it.
+    if was_complete:
+        natural = model.restrict_total(total, prior, batch)
+    elif memory.complete:
+        # The last batch of the first pass: the lambda that all started from is gone.
         state = replace(state, lambda_=model.lambda_of_total(total, prior))
         natural = model.restrict(state.lambda_, prior, batch)
-    else:
-        natural = model.restrict_total(total, prior, batch)
     # Learning rate 0 where the batch is silent: there the total did not change.
     state = advance(model, state, batch, natural, 0.0)
     size = batch.size

@@ -87,7 +87,7 @@ def step(
     """
     prior = state.prior
     anchor = model.restrict(state.lambda_, prior, batch)
-    natural = model.random_start(anchor, prior, batch, rng) if start is None else start
+    natural = model.random_start(prior, batch, rng) if start is None else start
     local, _ = model.beliefs(prior, batch, None)
     # Its beliefs give the first lambda and are then dropped: a document that went on from them
     # would stay in the topics that the random start drew for it (measured: no planted topic found).

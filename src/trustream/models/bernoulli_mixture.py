@@ -104,10 +104,6 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         a, b = rng.gamma(100.0, 0.01, size=shape).astype(self.dtype)
         return BernoulliNatural(np.ones(self.n_components), a, b)
 
-    def imagined(self, prior: BernoulliPrior, rng: np.random.Generator) -> BernoulliNatural:
-        """What `initial` draws: about two points a component, one of ones and one of zeros."""
-        return self.initial(prior, rng)
-
     def eta(self, prior: BernoulliPrior) -> BernoulliNatural:
         """(alpha, a, b), the latter two as columns."""
         a, b = (part.reshape(-1, 1).astype(self.dtype) for part in (prior.a, prior.b))

@@ -96,12 +96,8 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
         Those of component k have mean m_k ~ N(mean, E[Sigma]) and covariance E[Sigma], the
         expectations being the prior's (`GaussianPrior.start_scale`).
         """
-        return self.posterior(prior, self.imagined(prior, rng))
-
-    def imagined(self, prior: GaussianPrior, rng: np.random.Generator) -> GaussianNatural:
-        """Statistics of those imagined points."""
         m = rng.standard_normal((self.n_components, self.n_features))
-        return self._imagined(prior, np.sqrt(prior.start_scale) * m, prior.start_scale)
+        return self.start(prior, np.sqrt(prior.start_scale) * m, prior.start_scale)
 
     def start(self, prior: GaussianPrior, m: Float64, scale: float) -> GaussianNatural:
         """The posterior after `start_count` imagined points for each component.
@@ -110,9 +106,6 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
             m: (K, D), their means, in the prior's coordinates (`GaussianPrior.to_y`).
             scale: their covariance is this times the identity there, that is, times Psi.
         """
-        return self.posterior(prior, self._imagined(prior, m, scale))
-
-    def _imagined(self, prior: GaussianPrior, m: Float64, scale: float) -> GaussianNatural:
         self._check(prior)
         k, d = self.n_components, self.n_features
         n = np.full(k, float(self.start_count))
@@ -120,7 +113,7 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
         C = self.kind.pack(n[:, None, None] * squares)
         _, n_nu = self.kind.shapes(k, d)
         nu = np.full(n_nu, n.sum() / n_nu[0])
-        return GaussianNatural(n, n, n[:, None] * m, C, nu)
+        return self.posterior(prior, GaussianNatural(n, n, n[:, None] * m, C, nu))
 
     def eta(self, prior: GaussianPrior) -> GaussianNatural:
         """(alpha, s, 0, I, nu): the prior in its own coordinates."""

@@ -77,13 +77,11 @@ class LdaModel(RunningTotals):
         return draws
 
     def random_start(
-        self, anchor: LdaNatural, prior: LdaPrior, batch: WordBatch, rng: np.random.Generator
+        self, prior: LdaPrior, batch: WordBatch, rng: np.random.Generator
     ) -> LdaNatural:
         """What `initial` would draw, of the batch's words only.
 
         The other V - W words enter through their sum, which is a Gamma(100 (V - W), 0.01) draw.
-        All topics are nearly equal there, so that beliefs are too, and a topic is in the end what
-        lambda_t says it is.
         """
         rows = self._draws(batch.n_words, rng)
         others = 0.01 * rng.gamma(100.0 * (self.n_words - batch.n_words), size=self.n_components)

@@ -104,10 +104,6 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         """A random lambda_ to start from, whatever the data."""
 
     @abstractmethod
-    def imagined(self, prior: PriorT, rng: np.random.Generator) -> NaturalT:
-        """Statistics of a few imagined points of each component, drawn as `initial` draws."""
-
-    @abstractmethod
     def zero_statistics(self) -> NaturalT:
         """A total of nothing, in float64."""
 
@@ -117,24 +113,14 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
 
     # --- global parameters
 
-    def random_start(
-        self, anchor: NaturalT, prior: PriorT, batch: BatchT, rng: np.random.Generator
-    ) -> NaturalT:
-        """lambda_t and a few imagined points.
+    def random_start(self, prior: PriorT, batch: BatchT, rng: np.random.Generator) -> NaturalT:
+        """What `initial` draws.
 
-        From lambda_0 = eta this is a random start like any other. Once data were seen, there are
-        a tenth as many imagined points (but one for each component), so that components stay what
-        they are: beliefs that owe nothing to lambda_t, as LDA's, would add one cluster's points to
-        another's component.
+        It owes nothing to lambda_t, but the lambda that follows does: there component k has all
+        that component k has seen, and draws the batch's points to where they belong. (Measured on
+        planted Bernoulli mixtures, a fresh start finds more components than one near lambda_t.)
         """
-        imagined = self.imagined(prior, rng)
-        seen = float(anchor[0].sum() - self.eta(prior)[0].sum())
-        weight = float(imagined[0].sum())
-        # What rounding leaves of a sum is nothing seen.
-        if seen > 0.5:
-            share = min(1.0, max(seen / 10, self.n_components) / weight)
-            imagined = type(imagined)(*(share * part for part in imagined))
-        return self.add(anchor, prior, batch, imagined)
+        return self.initial(prior, rng)
 
     def restrict(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> NaturalT:
         """All of lambda_: a batch touches everything."""

@@ -72,11 +72,10 @@ class Model(Protocol):
     def initial(self, prior: Any, rng: np.random.Generator) -> Any:
         """A random lambda_ to start from."""
 
-    def random_start(self, anchor: Any, prior: Any, batch: Any, rng: np.random.Generator) -> Any:
+    def random_start(self, prior: Any, batch: Any, rng: np.random.Generator) -> Any:
         """A random Natural for the first local step of streaming VB on a batch.
 
-        Random, because equal components stay equal; but not such that the beliefs it leads to
-        would make component k of the batch another one than component k of `anchor`.
+        Drawn as `initial` draws, of what the batch touches: equal components would stay equal.
         """
 
     def restrict(self, lambda_: Any, prior: Any, batch: Any) -> Any:
