@@ -1,0 +1,126 @@
+"""What a document holds, as bytes and as arrays, and how parts are added to it.
+
+A document's content is pairs of 32-bit little-endian integers, (word number, count), in the order
+of the word numbers: the same bytes whether it came whole or in parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+PAIR_BYTES = 8
+_WORD_BITS = 32
+_WORD = (1 << _WORD_BITS) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """(document, word) pairs in order, with counts.
+
+    Attributes:
+        places: (P,) int64, document number in the batch * 2^32 + word number; rises.
+        counts: (P,) int64.
+    """
+
+    places: Ints
+    counts: Ints
+
+    @property
+    def words(self) -> Ints:
+        """(P,) word numbers."""
+        return self.places & _WORD
+
+    @property
+    def documents(self) -> Ints:
+        """(P,) document numbers in the batch."""
+        return self.places >> _WORD_BITS
+
+
+def place(documents: Ints, words: Ints) -> Ints:
+    """One number for a document and a word."""
+    return (documents << _WORD_BITS) | words
+
+
+def unpack(contents: Sequence[bytes]) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
+    """Bytes of documents as indptr (D+1,), words (nnz,) and counts (nnz,).
+
+    >>> indptr, words, counts = unpack(pack(Pairs(np.array([3, 5]), np.array([1, 2])), 1))
+    >>> indptr.tolist(), words.tolist(), counts.tolist()
+    ([0, 2], [3, 5], [1, 2])
+    """
+    indptr = np.zeros(len(contents) + 1, np.int64)
+    np.cumsum([len(content) for content in contents], out=indptr[1:])
+    indptr //= PAIR_BYTES
+    pairs = np.frombuffer(b"".join(contents), "<i4").reshape(-1, 2)
+    return indptr, pairs[:, 0], pairs[:, 1]
+
+
+def pack(pairs: Pairs, n_documents: int) -> list[bytes]:
+    """The bytes of each document of a batch."""
+    both = np.empty((len(pairs.places), 2), "<i4")
+    both[:, 0] = pairs.words
+    both[:, 1] = pairs.counts
+    content = both.tobytes()
+    ends = PAIR_BYTES * np.searchsorted(pairs.documents, np.arange(n_documents), side="right")
+    starts = [0, *ends.tolist()]
+    return [content[start:stop] for start, stop in zip(starts[:-1], starts[1:], strict=True)]
+
+
+def stored(contents: Sequence[bytes], numbers: Ints) -> Pairs:
+    """Contents of documents whose numbers in the batch are given and rise."""
+    indptr, words, counts = unpack(contents)
+    documents = np.repeat(numbers, np.diff(indptr))
+    return Pairs(place(documents, words.astype(np.int64)), counts.astype(np.int64))
+
+
+def gather(places: Ints, counts: Ints | None) -> Pairs:
+    """Equal pairs put together, their counts summed; `counts` None is all ones.
+
+    >>> pairs = gather(place(np.array([1, 0, 1]), np.array([2, 7, 2])), None)
+    >>> pairs.documents.tolist(), pairs.words.tolist(), pairs.counts.tolist()
+    ([0, 1], [7, 2], [1, 2])
+    """
+    if not len(places):
+        return Pairs(places, np.zeros(0, np.int64))
+    if counts is None:
+        places = np.sort(places)
+    else:
+        order = np.argsort(places, kind="stable")
+        places, counts = places[order], counts[order]
+    starts = np.flatnonzero(np.r_[True, places[1:] != places[:-1]])
+    if counts is None:
+        sums = np.diff(starts, append=len(places))
+    else:
+        sums = np.add.reduceat(counts, starts)
+    return Pairs(places[starts], sums)
+
+
+def add(old: Pairs, new: Pairs) -> tuple[Pairs, Ints]:
+    """Old and new pairs together, and which of the new were not there (their indices).
+
+    Searching costs less than sorting: there are few new pairs and they come in order.
+
+    >>> old = Pairs(np.array([1, 4]), np.array([1, 1]))
+    >>> both, fresh = add(old, Pairs(np.array([2, 4]), np.array([5, 6])))
+    >>> both.places.tolist(), both.counts.tolist(), fresh.tolist()
+    ([1, 2, 4], [1, 5, 7], [0])
+    """
+    if not len(old.places):
+        return new, np.arange(len(new.places))
+    at = np.searchsorted(old.places, new.places)
+    there = at < len(old.places)
+    there[there] = old.places[at[there]] == new.places[there]
+    counts = old.counts.copy()
+    counts[at[there]] += new.counts[there]
+    fresh = np.flatnonzero(~there)
+    both = Pairs(
+        np.insert(old.places, at[fresh], new.places[fresh]),
+        np.insert(counts, at[fresh], new.counts[fresh]),
+    )
+    return both, fresh

@@ -1,0 +1,284 @@
+"""The store on any backend: what `protocol.Store` says."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from types import TracebackType
+
+import numpy as np
+
+from trustream.store import contents
+from trustream.store.backend import Backend, Row, State
+from trustream.store.columns import Columns
+from trustream.store.errors import StoreError
+from trustream.store.places import draw_places
+from trustream.store.protocol import (
+    Appended,
+    Documents,
+    Position,
+    Record,
+    Settings,
+    Totals,
+    Vocabulary,
+    VocabularyChanges,
+)
+from trustream.store.records import name_fault
+from trustream.store.writing import Writer
+
+# Bytes of one part of what is kept under a name.
+_PART = 1 << 24
+
+
+class DocumentStore:
+    """A store on a backend. `open_store` makes one.
+
+    >>> import tempfile
+    >>> from trustream.store import Record, open_store
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> store = open_store(folder.name + "/topics.db", min_documents=1)
+    >>> store.append([Record("a", ["cat", "dog", "cat"]), Record("b", {"dog": 2})]).n_documents
+    2
+    >>> store.append([Record("b", ["bird"])]).n_documents
+    0
+    >>> documents = store.read(["b"])
+    >>> words = store.vocabulary().words
+    >>> {words[c]: n for c, n in zip(documents.indices, documents.counts.tolist())}
+    {'dog': 2.0, 'bird': 1.0}
+    >>> store.totals().tokens
+    6
+    >>> store.close(); folder.cleanup()
+    """
+
+    def __init__(self, backend: Backend) -> None:
+        self._backend: Backend | None = backend
+        self._url = backend.url
+        self._settings = backend.settings
+        self._writer = Writer(backend)
+        self._columns = Columns()
+
+    @property
+    def url(self) -> str:
+        """Where it is."""
+        return self._url
+
+    @property
+    def settings(self) -> Settings:
+        """What it was made with."""
+        return self._settings
+
+    @property
+    def _open(self) -> Backend:
+        if self._backend is None:
+            raise StoreError(f"the store {self._url} was closed; open it again with open_store")
+        return self._backend
+
+    # --- writing
+
+    def append(self, records: Iterable[Record], position: Position | None = None) -> Appended:
+        """Add records and commit the position of their feed, all or nothing.
+
+        Raises:
+            RecordError: a record is bad; its `index` says which.
+            StoreError: the database cannot take them.
+        """
+        _ = self._open
+        if position is not None:
+            _check_position(position)
+        return self._writer.append(records, position)
+
+    def delete(self, keys: Iterable[str]) -> int:
+        """Delete documents; returns how many there were. Unknown keys are passed over."""
+        backend = self._open
+        if isinstance(keys, str):
+            raise ValueError(f"keys are one string, {keys!r}; give a list of keys")
+        wanted = list(dict.fromkeys(keys))
+        return self._writer.delete(lambda _: [row.place for row in backend.by_key(wanted)])
+
+    def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
+        """Delete all but the `newest` documents by time, and those before `since`; how many.
+
+        Of documents with equal times the last to arrive are the newest.
+        """
+        backend = self._open
+        if newest is None and since is None:
+            raise ValueError("nothing says what to keep; give newest=... or since=...")
+        if newest is not None and (not isinstance(newest, int) or newest < 0):
+            raise ValueError(f"newest is {newest!r}; give a whole number of documents, 0 or more")
+        if since is not None and not math.isfinite(since):
+            raise ValueError(f"since is {since!r}; give seconds since 1970")
+
+        def find(state: State) -> Sequence[int]:
+            old = set() if since is None else set(backend.places_before(since))
+            if newest is not None:
+                old |= set(backend.oldest_places(state.training + state.held_out - newest))
+            return sorted(old)
+
+        return self._writer.delete(find)
+
+    # --- reading
+
+    def totals(self) -> Totals:
+        """Counts as of now, in O(1)."""
+        backend = self._open
+        state = backend.run(lambda: backend.state(write=False), write=False)
+        return Totals(
+            documents=state.training + state.held_out,
+            training=state.training,
+            held_out=state.held_out,
+            tokens=state.tokens,
+            words=state.words,
+            added=state.added,
+            sequence=state.sequence,
+            vocabulary=state.vocabulary,
+        )
+
+    def draw(self, n: int, rng: np.random.Generator, *, held_out: bool = False) -> Documents:
+        """min(n, N) different documents, uniform over the live training (or held-out) ones."""
+        backend = self._open
+        if n < 0:
+            raise ValueError(f"n is {n}; give a number of documents, 0 or more")
+
+        before = rng.bit_generator.state
+
+        def work() -> Documents:
+            # Should the work be done again, it draws the same.
+            rng.bit_generator.state = before
+            state = backend.state(write=False)
+            there = state.held_out if held_out else state.training
+            places = draw_places(n, there, rng, held_out).tolist()
+            rows = {row.place: row for row in backend.by_place(places)}
+            return self._documents([rows[place] for place in places], state)
+
+        return backend.run(work, write=False)
+
+    def read(self, keys: Sequence[str]) -> Documents:
+        """The documents of these keys, in this order; KeyError names one that is not there."""
+        backend = self._open
+        if isinstance(keys, str):
+            raise ValueError(f"keys are one string, {keys!r}; give a list of keys")
+
+        def work() -> Documents:
+            state = backend.state(write=False)
+            rows = {row.key: row for row in backend.by_key(list(dict.fromkeys(keys)))}
+            return self._documents([rows[key] for key in keys], state)
+
+        return backend.run(work, write=False)
+
+    def scan(self, block: int = 1000) -> Iterator[Documents]:
+        """All live documents in the order of their arrival, `block` at a time.
+
+        Each block is read on its own, so a long scan is in nobody's way: documents that come or
+        go meanwhile may or may not be seen, the others are seen once.
+        """
+        if block < 1:
+            raise ValueError(f"block is {block}; give a number of documents, 1 or more")
+        last = -1
+        while True:
+            documents, last = self._block(last, block)
+            if not documents.keys:
+                return
+            yield documents
+
+    def _block(self, last: int, block: int) -> tuple[Documents, int]:
+        backend = self._open
+
+        def work() -> tuple[Documents, int]:
+            state = backend.state(write=False)
+            rows = backend.after(last, block)
+            return self._documents(rows, state), rows[-1].number if rows else last
+
+        return backend.run(work, write=False)
+
+    def _documents(self, rows: Sequence[Row], state: State) -> Documents:
+        """Rows over columns; words that do not take part are left out."""
+        if state.vocabulary != self._columns.version:
+            changes = self._open.columns_since(self._columns.version)
+            self._columns.apply(changes, state.vocabulary)
+        indptr, words, counts = contents.unpack([row.content for row in rows])
+        columns = self._columns.of(words)
+        takes_part = columns >= 0
+        before = np.zeros(len(words) + 1, np.int64)
+        np.cumsum(takes_part, out=before[1:])
+        return Documents(
+            keys=[row.key for row in rows],
+            indptr=before[indptr],
+            indices=columns[takes_part],
+            counts=counts[takes_part].astype(np.float32),
+            sequence=state.sequence,
+            vocabulary=state.vocabulary,
+        )
+
+    def vocabulary(self) -> Vocabulary:
+        """The words that take part, by column."""
+        changes = self.vocabulary_since(-1)
+        return Vocabulary(changes.words, changes.version)
+
+    def vocabulary_since(self, version: int) -> VocabularyChanges:
+        """The columns that changed after a version, with the words that they have now."""
+        backend = self._open
+
+        def work() -> VocabularyChanges:
+            state = backend.state(write=False)
+            changes = backend.column_words_since(version)
+            columns = np.array([column for column, _ in changes], np.int32)
+            return VocabularyChanges(columns, [word for _, word in changes], state.vocabulary)
+
+        return backend.run(work, write=False)
+
+    def position(self, feed: str) -> Position | None:
+        """How far a feed has been read; None if never."""
+        backend = self._open
+        return backend.run(lambda: backend.position(feed), write=False)
+
+    # --- what is learned
+
+    def save(self, name: str, content: bytes) -> None:
+        """Keep bytes under a name, replacing what was there (checkpoints of a trainer)."""
+        backend = self._open
+        _check_name("name", name)
+        view = memoryview(content)
+        parts = [bytes(view[i : i + _PART]) for i in range(0, max(len(view), 1), _PART)]
+        backend.run(lambda: backend.put_saved(name, parts), write=True)
+
+    def load(self, name: str) -> bytes | None:
+        """The bytes kept under a name; None if there are none."""
+        backend = self._open
+        parts = backend.run(lambda: backend.saved(name), write=False)
+        return b"".join(parts) if parts else None
+
+    # --- life
+
+    def close(self) -> None:
+        """Let go of the database; closing twice does nothing."""
+        if self._backend is not None:
+            self._backend.close()
+            self._backend = None
+
+    def __enter__(self) -> DocumentStore:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def _check_name(what: str, name: str) -> None:
+    fault = name_fault(name)
+    if fault is not None:
+        raise ValueError(f"{what} {name!r:.60} {fault}")
+
+
+def _check_position(position: Position) -> None:
+    _check_name("feed", position.feed)
+    try:
+        json.dumps(position.detail)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the position of {position.feed!r} has a detail that is not JSON: {error}"
+        ) from error

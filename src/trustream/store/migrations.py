@@ -1,0 +1,118 @@
+"""The tables, as named steps in order; each is applied and recorded in one transaction.
+
+A step that has been released is never changed: a change of the tables is a new step at the end.
+A store made by a newer version has steps that are not listed here, and is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from trustream.store.errors import StoreError
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step.
+
+    Attributes:
+        name: recorded in the database.
+        sqlite: statements for SQLite.
+        postgres: statements for PostgreSQL.
+    """
+
+    name: str
+    sqlite: tuple[str, ...]
+    postgres: tuple[str, ...]
+
+
+def missing(applied: Sequence[str], where: str, steps: Sequence[Migration]) -> list[Migration]:
+    """The steps that a database still needs.
+
+    Raises:
+        StoreError: it has steps that this version does not know.
+
+    >>> [step.name for step in missing([], "new.db", MIGRATIONS)]
+    ['0001_documents', '0002_append_ids', '0003_saved']
+    """
+    unknown = sorted(set(applied) - {step.name for step in steps})
+    if unknown:
+        raise StoreError(
+            f"{where} was made by a newer version of trustream (it has {', '.join(unknown)}); "
+            "upgrade trustream: pip install -U trustream"
+        )
+    return [step for step in steps if step.name not in applied]
+
+
+_DOCUMENTS = Migration(
+    "0001_documents",
+    sqlite=(
+        "CREATE TABLE settings (held_out REAL NOT NULL, min_documents INTEGER NOT NULL,"
+        " max_words INTEGER, fixed INTEGER NOT NULL)",
+        "CREATE TABLE state (sequence INTEGER NOT NULL, vocabulary INTEGER NOT NULL,"
+        " training INTEGER NOT NULL, held_out INTEGER NOT NULL, tokens INTEGER NOT NULL,"
+        " words INTEGER NOT NULL, added INTEGER NOT NULL, next_word INTEGER NOT NULL,"
+        " next_document INTEGER NOT NULL)",
+        "INSERT INTO state VALUES (0, 0, 0, 0, 0, 0, 0, 0, 0)",
+        "CREATE TABLE word (number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE)",
+        "CREATE TABLE block (number INTEGER PRIMARY KEY, counts BLOB NOT NULL,"
+        " sequence INTEGER NOT NULL)",
+        "CREATE INDEX block_sequence ON block (sequence)",
+        'CREATE TABLE "column" (number INTEGER PRIMARY KEY, word INTEGER,'
+        " version INTEGER NOT NULL)",
+        'CREATE INDEX column_version ON "column" (version)',
+        # The place is the key of the table itself, so that a draw needs no index.
+        "CREATE TABLE document (place INTEGER PRIMARY KEY, number INTEGER NOT NULL UNIQUE,"
+        " key TEXT NOT NULL UNIQUE, time REAL NOT NULL, content BLOB NOT NULL)",
+        "CREATE INDEX document_time ON document (time, number)",
+    ),
+    postgres=(
+        "CREATE TABLE settings (held_out double precision NOT NULL,"
+        " min_documents bigint NOT NULL, max_words bigint, fixed boolean NOT NULL)",
+        "CREATE TABLE state (sequence bigint NOT NULL, vocabulary bigint NOT NULL,"
+        " training bigint NOT NULL, held_out bigint NOT NULL, tokens bigint NOT NULL,"
+        " words bigint NOT NULL, added bigint NOT NULL, next_word bigint NOT NULL,"
+        " next_document bigint NOT NULL)",
+        "INSERT INTO state VALUES (0, 0, 0, 0, 0, 0, 0, 0, 0)",
+        'CREATE TABLE word (number bigint PRIMARY KEY, word text COLLATE "C" NOT NULL UNIQUE)',
+        "CREATE TABLE block (number bigint PRIMARY KEY, counts bytea NOT NULL,"
+        " sequence bigint NOT NULL)",
+        "CREATE INDEX block_sequence ON block (sequence)",
+        'CREATE TABLE "column" (number bigint PRIMARY KEY, word bigint, version bigint NOT NULL)',
+        'CREATE INDEX column_version ON "column" (version)',
+        "CREATE TABLE document (place bigint PRIMARY KEY, number bigint NOT NULL UNIQUE,"
+        ' key text COLLATE "C" NOT NULL UNIQUE, time double precision NOT NULL,'
+        " content bytea NOT NULL)",
+        "CREATE INDEX document_time ON document (time, number)",
+    ),
+)
+
+_APPEND_IDS = Migration(
+    "0002_append_ids",
+    sqlite=(
+        "CREATE TABLE seen (append_id TEXT PRIMARY KEY) WITHOUT ROWID",
+        "CREATE TABLE feed (name TEXT PRIMARY KEY, offset_ INTEGER NOT NULL,"
+        " finished INTEGER NOT NULL, detail TEXT NOT NULL)",
+    ),
+    postgres=(
+        'CREATE TABLE seen (append_id text COLLATE "C" PRIMARY KEY)',
+        'CREATE TABLE feed (name text COLLATE "C" PRIMARY KEY, offset_ bigint NOT NULL,'
+        " finished boolean NOT NULL, detail text NOT NULL)",
+    ),
+)
+
+_SAVED = Migration(
+    "0003_saved",
+    # In parts: a large checkpoint exceeds what databases take as one value.
+    sqlite=(
+        "CREATE TABLE saved (name TEXT NOT NULL, part INTEGER NOT NULL, content BLOB NOT NULL,"
+        " PRIMARY KEY (name, part))",
+    ),
+    postgres=(
+        'CREATE TABLE saved (name text COLLATE "C" NOT NULL, part bigint NOT NULL,'
+        " content bytea NOT NULL, PRIMARY KEY (name, part))",
+    ),
+)
+
+MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED)

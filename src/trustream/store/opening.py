@@ -1,0 +1,152 @@
+"""Open a store by its address."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from pathlib import Path
+from types import EllipsisType
+from typing import Any
+
+from trustream.store.backend import Backend
+from trustream.store.document_store import DocumentStore
+from trustream.store.errors import StoreError
+from trustream.store.protocol import Settings
+from trustream.store.records import name_fault
+
+
+def open_store(
+    url: str | Path,
+    *,
+    create: bool = True,
+    held_out: float | EllipsisType = ...,
+    min_documents: int | EllipsisType = ...,
+    max_words: int | EllipsisType | None = ...,
+    vocabulary: Iterable[str] | None = None,
+) -> DocumentStore:
+    """Open a document store; make it if it is not there.
+
+    Args:
+        url: path of a SQLite file, or `postgresql://user:password@host/database`; with
+            `?schema=name` there may be several stores in a database.
+        create: whether to make a store that is not there.
+        held_out: share of documents that trainers never learn from, 0 to 1, 1 not included.
+        min_documents: a word takes part once it is in that many documents.
+        max_words: most words that take part; None is no limit.
+        vocabulary: the words that take part, once and for all, in the order of their columns.
+
+    Settings that are left out are those that the store was made with, or the defaults of
+    `Settings` for a new one.
+
+    Raises:
+        ValueError: a setting is out of range, or two contradict each other.
+        StoreError: the database cannot be opened, is not a store, or has other settings.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with open_store(f"{folder}/topics.db", vocabulary=["cat", "dog"]) as store:
+    ...         store.vocabulary().words
+    ['cat', 'dog']
+    """
+    given = {"held_out": held_out, "min_documents": min_documents, "max_words": max_words}
+    given = {name: value for name, value in given.items() if value is not ...}
+    words = None if vocabulary is None else _check_vocabulary(vocabulary, given)
+    _check(given)
+    settings = replace(Settings(), **given)
+    if words is not None:
+        settings = replace(settings, fixed=True, min_documents=1, max_words=None)
+
+    def first(backend: Backend) -> Settings:
+        if words:
+            backend.add_words(0, words)
+            backend.put_columns(((i, i) for i in range(len(words))), 1)
+            state = backend.state(write=True)
+            state.vocabulary, state.words, state.next_word = 1, len(words), len(words)
+            backend.put_state(state)
+        return settings
+
+    store = DocumentStore(_backend(url, create, first))
+    try:
+        _compare(store, given, words)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def _backend(url: str | Path, create: bool, first: Callable[[Any], Settings]) -> Backend:
+    # Loaded here, so that SQLite needs no driver of PostgreSQL.
+    scheme = re.match(r"([a-z][a-z0-9+.-]*)://", str(url))
+    if scheme is None:
+        from trustream.store.sqlite import SqliteBackend
+
+        return SqliteBackend(url, create=create, first=first)
+    if scheme[1] in ("postgresql", "postgres"):
+        from trustream.store.postgres import PostgresBackend
+
+        return PostgresBackend(str(url), create=create, first=first)
+    raise StoreError(
+        f"there is no store for {scheme[1]}://; give the path of a SQLite file, or postgresql://..."
+    )
+
+
+def _check(given: dict[str, Any]) -> None:
+    held_out = given.get("held_out", 0.0)
+    if isinstance(held_out, bool) or not isinstance(held_out, int | float):
+        raise ValueError(f"held_out is {held_out!r}; give a number from 0 up to 1")
+    if not (math.isfinite(held_out) and 0 <= held_out < 1):
+        raise ValueError(f"held_out is {held_out}; give a share from 0 up to, but below, 1")
+    for name in ("min_documents", "max_words"):
+        value = given.get(name, 1)
+        if name == "max_words" and value is None:
+            continue
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise ValueError(f"{name} is {value!r}; give a whole number, 1 or more")
+
+
+def _check_vocabulary(vocabulary: Iterable[str], given: dict[str, Any]) -> list[str]:
+    for name in ("min_documents", "max_words"):
+        if name in given:
+            raise ValueError(f"{name} has no meaning for a fixed vocabulary; leave it out")
+    if isinstance(vocabulary, str):
+        raise ValueError("vocabulary is one string; give a list of words")
+    words = list(vocabulary)
+    if not words:
+        raise ValueError("vocabulary has no words; give some, or None for one that grows")
+    lines: dict[str, int] = {}
+    for i, word in enumerate(words):
+        fault = name_fault(word)
+        if fault is not None:
+            raise ValueError(f"vocabulary: word {i} {fault}")
+        if word in lines:
+            raise ValueError(
+                f"vocabulary has {word!r} twice, as words {lines[word]} and {i} (counted from 0); "
+                "remove one"
+            )
+        lines[word] = i
+    return words
+
+
+def _compare(store: DocumentStore, given: dict[str, Any], words: list[str] | None) -> None:
+    """Refuse settings that the store was not made with."""
+    for name, value in given.items():
+        kept = getattr(store.settings, name)
+        if value != kept:
+            raise StoreError(
+                f"{store.url} was made with {name}={kept!r}, not {value!r}; leave {name} out, "
+                "or make a new store"
+            )
+    if words is None:
+        return
+    if not store.settings.fixed:
+        raise StoreError(
+            f"{store.url} was made with a vocabulary that grows; leave vocabulary out, "
+            "or make a new store"
+        )
+    if store.vocabulary().words != words:
+        raise StoreError(
+            f"{store.url} was made with another vocabulary; leave vocabulary out, "
+            "or make a new store"
+        )

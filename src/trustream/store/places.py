@@ -1,0 +1,49 @@
+"""Where documents are kept: slots without holes, in a training and a held-out part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def is_held_out(key: str, share: float) -> bool:
+    """Whether a document is in the held-out part: a hash of its key, the same in every process.
+
+    >>> sum(is_held_out(f"document {i}", 0.1) for i in range(10_000))
+    981
+    """
+    digest = blake2b(key.encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little") < share * 2.0**64
+
+
+def place_of(slot: int, held_out: bool) -> int:
+    """The place of a slot: s in the training part, -1 - s in the held-out part."""
+    return ~slot if held_out else slot
+
+
+def draw_places(
+    n: int, n_documents: int, rng: np.random.Generator, held_out: bool
+) -> NDArray[np.int64]:
+    """Different places, uniform over those there are, in random order.
+
+    >>> draw_places(9, 3, np.random.default_rng(0), held_out=True).tolist()
+    [-3, -1, -2]
+    """
+    slots = rng.choice(n_documents, min(n, n_documents), replace=False)
+    return ~slots if held_out else slots
+
+
+def close_holes(removed: Iterable[int], n_documents: int) -> list[tuple[int, int]]:
+    """Moves (from, to) of slots that leave no hole after some were removed.
+
+    >>> close_holes([1, 2, 9], 10)
+    [(7, 1), (8, 2)]
+    """
+    gone = set(removed)
+    end = n_documents - len(gone)
+    holes = sorted(slot for slot in gone if slot < end)
+    movers = [slot for slot in range(end, n_documents) if slot not in gone]
+    return list(zip(movers, holes, strict=True))

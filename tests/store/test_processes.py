@@ -1,0 +1,126 @@
+"""Several processes, some of which are killed: what was acknowledged is there, once."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import Counter
+from functools import partial
+
+import numpy as np
+import pytest
+
+from tests.store import children
+from tests.store.children import Child
+from tests.store.contents_of import check_running_totals, everything
+from tests.store.model import Model
+from tests.store.server import Server
+from trustream.store import DocumentStore, Record, open_store
+from trustream.store.contents import unpack
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+
+KILLS = int(os.environ.get("TRUSTREAM_KILLS", "20"))
+
+
+def contents(store: DocumentStore) -> dict[str, Counter[str]]:
+    """Documents with all their words, whether these take part or not."""
+    backend = store._open
+    rows = everything(store)["documents"]
+    indptr, numbers, counts = unpack([row["content"] for row in rows])
+    names = backend.run(
+        lambda: backend.word_numbers([f"w{i}" for i in range(200)] + ["writer 0", "writer 1"]),
+        write=False,
+    )
+    words = {number: word for word, number in names.items()}
+    return {
+        row["key"]: Counter(
+            {words[n]: c for n, c in zip(numbers[a:b].tolist(), counts[a:b].tolist(), strict=True)}
+        )
+        for row, a, b in zip(rows, indptr[:-1], indptr[1:], strict=True)
+    }
+
+
+def check(address: str, n_batches: dict[int, int]) -> None:
+    """The store holds these batches of each writer, each once, and nothing else."""
+    model = Model(open_store(address).settings)
+    for writer, n in n_batches.items():
+        for number in range(n):
+            for record in children.batch(writer, number):
+                document = model.documents.setdefault(record.key, Counter())
+                document.update(record.words)
+    with open_store(address) as store:
+        assert contents(store) == model.documents
+        check_running_totals(store)
+
+
+def kill_again_and_again(address: str, n_kills: int) -> None:
+    rng = np.random.default_rng(1)
+    stored = 0
+    for _ in range(n_kills):
+        child = Child.start(partial(children.write, address, 0, 60.0))
+        child.first_line()
+        time.sleep(rng.uniform(0, 0.08))
+        child.kill()
+        status, lines = child.end()
+        assert status == -9
+        acknowledged = int(lines[-1]) + 1
+        with open_store(address) as store:
+            position = store.position("writer 0")
+            assert position is not None
+            # One more may have been stored whose acknowledgement was cut off.
+            assert acknowledged <= position.offset <= acknowledged + 1
+            assert acknowledged > stored
+            stored = position.offset
+            assert store.totals().documents == 5 * stored + min(stored, children.N_SHARED)
+    check(address, {0: stored})
+
+
+def test_a_writer_is_killed(address: str) -> None:
+    kill_again_and_again(address, KILLS)
+
+
+@pytest.mark.slow
+def test_a_writer_is_killed_many_times(address: str) -> None:
+    kill_again_and_again(address, 10 * KILLS)
+
+
+def two_writers_and_a_reader(address: str, seconds: float, server: Server | None = None) -> None:
+    writers = [Child.start(partial(children.write, address, w, seconds)) for w in (0, 1)]
+    reader = Child.start(partial(children.read, address, seconds))
+    if server is not None:
+        time.sleep(seconds / 2)
+        server.stop()
+        time.sleep(0.5)
+        server.start()
+    ends = [writer.end() for writer in writers]
+    status, lines = reader.end()
+    assert [end[0] for end in ends] == [0, 0]
+    assert status == 0
+    assert int(lines[-1]) > 1
+    acknowledged = {w: [int(line) for line in end[1]] for w, end in enumerate(ends)}
+    for numbers in acknowledged.values():
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) > 5
+    check(address, {w: len(numbers) for w, numbers in acknowledged.items()})
+
+
+def test_two_writers_and_a_reader(address: str) -> None:
+    two_writers_and_a_reader(address, 3.0)
+
+
+@pytest.mark.slow
+def test_two_writers_and_a_reader_for_long(address: str) -> None:
+    two_writers_and_a_reader(address, 30.0)
+
+
+def test_a_new_store_is_made_by_one_of_many(address: str) -> None:
+    def work(tell: object) -> None:
+        with open_store(address, min_documents=1) as store:
+            store.append([Record("shared", ["x"])])
+
+    started = [Child.start(work) for _ in range(6)]
+    assert [child.end()[0] for child in started] == [0] * 6
+    with open_store(address) as store:
+        assert store.totals().tokens == 6
+        assert store.totals().words == 1

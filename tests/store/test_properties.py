@@ -1,0 +1,135 @@
+"""Any sequence of changes leads to what a plain model in memory leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    rule,
+    run_state_machine_as_test,
+)
+
+from tests.store.contents_of import check_running_totals, documents
+from tests.store.model import Model
+from trustream.store import Record, open_store
+
+WORDS = st.sampled_from([f"w{i}" for i in range(12)] + ["naïve", "日本", "🙂", "'; --", "a b"])
+KEYS = st.sampled_from([f"document {i}" for i in range(8)] + ["é", '"', "%s"])
+CONTENTS = st.one_of(
+    st.lists(WORDS, max_size=6),
+    st.lists(WORDS, max_size=4).map(tuple),
+    st.dictionaries(WORDS, st.integers(1, 3), max_size=4),
+)
+RECORDS = st.lists(
+    st.builds(
+        Record,
+        KEYS,
+        CONTENTS,
+        st.integers(0, 20).map(float),
+        st.none() | st.sampled_from([f"id {i}" for i in range(6)]),
+    ),
+    max_size=6,
+)
+VOCABULARIES = st.none() | st.just(["w3", "w0", "日本", "never"])
+
+
+def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
+    class Sequences(RuleBasedStateMachine):
+        @initialize(
+            min_documents=st.integers(1, 3),
+            max_words=st.none() | st.integers(1, 6),
+            vocabulary=VOCABULARIES,
+        )
+        def make(
+            self, min_documents: int, max_words: int | None, vocabulary: list[str] | None
+        ) -> None:
+            self.address = new_address()
+            options: dict[str, Any] = {"held_out": 0.3}
+            if vocabulary is None:
+                options |= {"min_documents": min_documents, "max_words": max_words}
+            self.store = open_store(self.address, vocabulary=vocabulary, **options)
+            self.model = Model(self.store.settings, vocabulary)
+
+        @rule(records=RECORDS)
+        def append(self, records: list[Record]) -> None:
+            before = len(self.model.seen), len(self.model.documents)
+            result = self.store.append(records)
+            self.model.append(records)
+            assert result.n_documents == len(self.model.documents) - before[1]
+            assert result.n_records + result.n_repeated == len(records)
+
+        @rule(keys=st.lists(KEYS, max_size=3))
+        def delete(self, keys: list[str]) -> None:
+            assert self.store.delete(keys) == self.model.delete(keys)
+
+        @rule(newest=st.none() | st.integers(0, 8), since=st.integers(0, 20))
+        def keep(self, newest: int | None, since: int) -> None:
+            limit = float(since) if newest is None or since < 5 else None
+            kept = self.store.keep(newest=newest, since=limit)
+            assert kept == self.model.keep(newest, limit)
+
+        @rule()
+        def reopen(self) -> None:
+            self.store.close()
+            self.store = open_store(self.address, create=False)
+
+        @rule(records=RECORDS, keys=st.lists(KEYS, max_size=2))
+        def somebody_else(self, records: list[Record], keys: list[str]) -> None:
+            with open_store(self.address) as other:
+                other.append(records)
+                other.delete(keys)
+            self.model.append(records)
+            self.model.delete(keys)
+
+        @invariant()
+        def same(self) -> None:
+            model = self.model
+            expected, found = model.visible(), documents(self.store)
+            assert found == expected
+            assert list(found) == list(expected)
+            assert self.store.vocabulary().words == model.columns
+            totals = self.store.totals()
+            assert totals.documents == totals.training + totals.held_out == len(expected)
+            assert totals.tokens == sum(sum(d.values()) for d in model.documents.values())
+            assert totals.words == sum(word is not None for word in model.columns)
+            assert (totals.added, totals.sequence) == (model.added, model.sequence)
+            check_running_totals(self.store)
+
+        def teardown(self) -> None:
+            if hasattr(self, "store"):
+                self.store.close()
+
+    return Sequences
+
+
+def test_any_sequence_of_changes(new_address: Callable[[], str]) -> None:
+    run_state_machine_as_test(
+        machine(new_address),
+        settings=settings(
+            max_examples=25,
+            stateful_step_count=15,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+@pytest.mark.slow
+def test_many_more_sequences(new_address: Callable[[], str]) -> None:
+    run_state_machine_as_test(
+        machine(new_address),
+        settings=settings(
+            max_examples=300,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
