@@ -161,6 +161,20 @@ def test_stops_when_little_is_gained() -> None:
     assert rises[-1] < 0.01 * 60 and (rises[:-1] >= 0.01 * 60).all()
 
 
+def test_without_tol_no_objective() -> None:
+    """And the same lambda."""
+    case = CASES[0]
+    model = case.make(dtype="float64", backend="compiled", n_threads=1)
+    batch = model.batch(case.data, slice(0, 60))
+    with_it, without = (
+        take(model, streaming_vb.init(model, case.prior()), batch, tol=tol)
+        for tol in (-np.inf, None)
+    )
+    assert snapshot(with_it[0]) == snapshot(without[0])
+    assert (with_it[1].n_inner, without[1].n_inner) == (5, 5)
+    assert len(with_it[1].objective) == 5 and without[1].objective == ()
+
+
 def test_alpha_from_all_documents_so_far() -> None:
     """The evidence is that of all beliefs, each as its batch left it; one Newton step a batch."""
     counts = planted_lda(np.random.default_rng(3), 4, N_WORDS, 90, 40, 0.2, 0.1)[0]
