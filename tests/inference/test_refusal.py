@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,15 @@ import pytest
 from scipy import sparse
 
 from tests.helpers import BACKENDS, random_counts, snapshot
+from trustream.inference import (
+    adaptive,
+    memoized,
+    natural_gradient,
+    streaming_batch,
+    streaming_vb,
+    trust_region,
+)
 from trustream.inference import batch as batch_vb
-from trustream.inference import natural_gradient, trust_region
 from trustream.inference.state import State
 from trustream.models.lda import LdaModel, LdaPrior
 
@@ -26,7 +34,23 @@ STEPS = {
     "batch": lambda model, state, counts: batch_vb.step(
         model, state, counts, [slice(0, 2), slice(2, None)], n_local=5
     ),
-}
+    "streaming_vb": lambda model, state, counts: streaming_vb.step(
+        model, state, model.batch(counts, slice(None)), n_inner=2, n_local=5, tol=0.1,
+        rng=np.random.default_rng(0), learn=True,
+    ),
+    "streaming_batch": lambda model, state, counts: streaming_batch.step(
+        model, state, counts, np.arange(6), n_inner=2, n_local=5, rng=np.random.default_rng(0),
+        learn=("alpha", "eta"),
+    ),
+    "memoized": lambda model, state, counts: memoized.step(
+        model, state if state.memory else memoized.init(model, state, 2),
+        model.batch(counts, slice(None)), 0, n_local=5,
+    ),
+    "adaptive": lambda model, state, counts: adaptive.step(
+        model, state, model.batch(counts, slice(None)), rho=0.5, n_documents=N, n_local=5,
+        inner=functools.partial(trust_region.step, n_inner=2, n_local=5),
+    ),
+}  # fmt: skip
 
 
 def learned(backend: str = "compiled", **kwargs: Any) -> tuple[LdaModel, State]:
