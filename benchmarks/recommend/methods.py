@@ -1,8 +1,8 @@
 """Ways to score items for users, ours and those of other libraries, all called alike.
 
-Each takes likes (U, I), a number of factors K and a seed, and returns scores as
-`trustream.evaluation.ranking` takes them: a pair of factors (U, K) and (K, I). Other libraries are
-imported inside, so that one that is missing is missing alone.
+Each takes likes (U, I), a seed and settings, a number of factors k among them, and returns scores
+as `trustream.evaluation.ranking` takes them: a pair of factors (U, k) and (k, I). Other libraries
+are imported inside, so that one that is missing is missing alone.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from scipy import sparse
 from trustream import TopicRecommender
 
 Pair = tuple[np.ndarray, np.ndarray]
-Method = Callable[[sparse.csr_array, int, int], Pair]
+Method = Callable[..., Pair]
 
 
-def popularity(train: sparse.csr_array, k: int, seed: int) -> Pair:
+def popularity(train: sparse.csr_array, seed: int) -> Pair:
     """Everybody gets what most like."""
     return np.ones((train.shape[0], 1)), train.sum(axis=0, dtype=np.float64)[None]
 
 
-def trust_region(train: sparse.csr_array, k: int, seed: int, **options: Any) -> Pair:
+def trust_region(train: sparse.csr_array, seed: int, k: int, **options: Any) -> Pair:
     """Ours, with its defaults."""
     model = TopicRecommender(k, random_state=seed, **options).fit(train)
     return model.user_topics(), model.item_topics_
 
 
-def natural_gradient(train: sparse.csr_array, k: int, seed: int) -> Pair:
+def natural_gradient(train: sparse.csr_array, seed: int, k: int) -> Pair:
     """Ours with the natural gradient: twice the passes, which take about the same time."""
-    return trust_region(train, k, seed, learning_method="natural-gradient", max_iter=10)
+    return trust_region(train, seed, k, learning_method="natural-gradient", max_iter=10)
 
 
-def hierarchical_poisson(train: sparse.csr_array, k: int, seed: int) -> Pair:
+def hierarchical_poisson(train: sparse.csr_array, seed: int, k: int) -> Pair:
     """cornac's hierarchical Poisson factorisation."""
     from cornac.models import HPF
 
@@ -46,25 +46,26 @@ def hierarchical_poisson(train: sparse.csr_array, k: int, seed: int) -> Pair:
     return np.asarray(model.Theta), np.asarray(model.Beta).T
 
 
-def probabilistic(train: sparse.csr_array, k: int, seed: int) -> Pair:
-    """cornac's probabilistic matrix factorisation, of the likes and as many random others.
+def probabilistic(train: sparse.csr_array, seed: int, k: int) -> Pair:
+    """cornac's probabilistic matrix factorisation, of the likes and ten times as many others.
 
     It fits what it is shown, so without some zeros it would learn that everybody likes everything.
+    Its settings are the best of ten on a part of the training data.
     """
     from cornac.models import PMF
 
     rng = np.random.default_rng(seed)
     user, item = train.tocoo().coords
-    others = tuple(rng.integers(n, size=user.size) for n in train.shape)
+    others = tuple(rng.integers(n, size=10 * user.size) for n in train.shape)
     new = np.asarray(train[others]).ravel() == 0
     user, item = np.append(user, others[0][new]), np.append(item, others[1][new])
     rating = np.repeat([1.0, 0.0], [train.nnz, int(new.sum())])
     data = _cornac(train.shape, user, item, rating)
-    model = PMF(k=k, max_iter=200, learning_rate=0.01, lambda_reg=0.01, seed=seed).fit(data)
+    model = PMF(k=k, max_iter=50, learning_rate=0.003, lambda_reg=0.001, seed=seed).fit(data)
     return np.asarray(model.U), np.asarray(model.V).T
 
 
-def non_negative(train: sparse.csr_array, k: int, seed: int) -> Pair:
+def non_negative(train: sparse.csr_array, seed: int, k: int) -> Pair:
     """scikit-learn's non-negative matrix factorisation, of the whole matrix with its zeros."""
     from sklearn.decomposition import NMF
 
@@ -73,7 +74,7 @@ def non_negative(train: sparse.csr_array, k: int, seed: int) -> Pair:
     return users, model.components_
 
 
-def alternating(train: sparse.csr_array, k: int, seed: int, regularization: float = 10.0) -> Pair:
+def alternating(train: sparse.csr_array, seed: int, k: int, regularization: float) -> Pair:
     """implicit's alternating least squares."""
     from implicit.als import AlternatingLeastSquares
     from threadpoolctl import threadpool_limits
@@ -84,15 +85,21 @@ def alternating(train: sparse.csr_array, k: int, seed: int, regularization: floa
     return np.asarray(model.user_factors), np.asarray(model.item_factors).T
 
 
-# Name in the table, function, and whether it has a number of factors to choose.
-METHODS: dict[str, tuple[Method, bool]] = {
-    "LDA, trust region": (trust_region, True),
-    "LDA, natural gradient": (natural_gradient, True),
-    "popularity": (popularity, False),
-    "HPF (cornac)": (hierarchical_poisson, True),
-    "PMF (cornac)": (probabilistic, True),
-    "NMF (scikit-learn)": (non_negative, True),
-    "ALS (implicit)": (alternating, True),
+_FACTORS = [{"k": k} for k in (10, 20, 50)]
+_REGULARISED = [
+    {**factors, "regularization": x} for factors in _FACTORS for x in (10.0, 20.0, 30.0)
+]
+
+# Name in the table: function, and settings to choose from.
+METHODS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
+    "LDA, trust region": (trust_region, _FACTORS),
+    "LDA, natural gradient": (natural_gradient, _FACTORS),
+    "popularity": (popularity, [{}]),
+    "HPF (cornac)": (hierarchical_poisson, _FACTORS),
+    "PMF (cornac)": (probabilistic, _FACTORS),
+    "NMF (scikit-learn)": (non_negative, _FACTORS),
+    # Its default, 0.01, is far too low for so few likes a user.
+    "ALS (implicit)": (alternating, _REGULARISED),
 }
 
 

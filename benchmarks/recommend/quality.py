@@ -1,7 +1,7 @@
 """How well held-out likes are foreseen, by us and by others on the same splits.
 
-The number of factors is chosen for each method in the same way: the best of a few by NDCG on a
-fifth of the likes of a training set.
+Settings, above all the number of factors, are chosen for each method in the same way: the best of
+a few by NDCG on a fifth of the likes of a training set.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from trustream.evaluation import ranking
 FILES = (data.FILE,)
 M = 20
 MEASURES = ("normalised_precision", "precision", "recall", "ndcg")
-_FACTORS = (10, 20, 50)
 
 
 def measure(setup: Setup) -> Iterator[Row]:
@@ -32,11 +31,10 @@ def measure(setup: Setup) -> Iterator[Row]:
     matrix = data.likes(setup.data)
     splits = [data.split(matrix, seed) for seed in range(setup.choose(3, 1))]
     inner = data.split(data.split(matrix, 1000).train, 1000)
-    factors = _FACTORS[: setup.choose(len(_FACTORS), 2)]
     results: dict[str, dict[str, Any]] = {}
-    for name, (method, has_factors) in METHODS.items():
+    for name, (method, choices) in METHODS.items():
         try:
-            results[name] = _result(method, factors if has_factors else (1,), inner, splits)
+            results[name] = _result(method, choices[: setup.choose(99, 1)], inner, splits)
         except ImportError as error:
             results[name] = {"missing": f"not installed: {error}"}
         print(f"  {name}: {results[name]}", file=sys.stderr, flush=True)
@@ -53,27 +51,27 @@ def measure(setup: Setup) -> Iterator[Row]:
         yield at_least(f"trust region over popularity, {measure_}@{M}", ratio, 1.0, "x")
 
 
-def scored(method: Method, split: data.Split, k: int, seed: int) -> dict[str, float]:
+def scored(method: Method, split: data.Split, seed: int, **settings: Any) -> dict[str, float]:
     """The measures of a method on a split, and its seconds of training."""
     start = time.perf_counter()
-    scores = method(split.train, k, seed)
+    scores = method(split.train, seed, **settings)
     seconds = time.perf_counter() - start
     result = ranking(scores, split.held_out, seen=split.train, m=M)
     return {name: getattr(result, name).mean for name in MEASURES} | {"seconds": seconds}
 
 
 def _result(
-    method: Method, factors: tuple[int, ...], inner: data.Split, splits: list[data.Split]
+    method: Method, choices: list[dict[str, Any]], inner: data.Split, splits: list[data.Split]
 ) -> dict[str, Any]:
-    k = factors[0]
-    if len(factors) > 1:
-        k = max(factors, key=lambda k: scored(method, inner, k, 0)["ndcg"])
-    runs = [scored(method, split, k, seed) for seed, split in enumerate(splits)]
+    chosen = choices[0]
+    if len(choices) > 1:
+        chosen = max(choices, key=lambda settings: scored(method, inner, 0, **settings)["ndcg"])
+    runs = [scored(method, split, seed, **chosen) for seed, split in enumerate(splits)]
     means = {name: float(np.mean([run[name] for run in runs])) for name in MEASURES}
     spread = float(np.std([run["ndcg"] for run in runs], ddof=1)) if len(runs) > 1 else None
     # Others on the machine, and compilation, only make it slower.
     seconds = min(run["seconds"] for run in runs)
-    return {"factors": k, **means, "ndcg_std": spread, "seconds": seconds}
+    return {"settings": chosen, **means, "ndcg_std": spread, "seconds": seconds}
 
 
 def _print(title: str, results: dict[str, dict[str, Any]]) -> None:
@@ -89,6 +87,6 @@ def _print(title: str, results: dict[str, dict[str, Any]]) -> None:
             table.add_row(name, result["missing"])
             continue
         cells = [f"{result[measure]:.4f}" for measure in MEASURES]
-        k = str(result["factors"]) if METHODS[name][1] else ""
+        k = str(result["settings"].get("k", ""))
         table.add_row(name, k, *cells, f"{result['seconds']:.1f}")
     console.print(table)

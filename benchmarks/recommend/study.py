@@ -87,10 +87,10 @@ def _runs(chosen: dict[str, Any], method: str, splits: list[data.Split]) -> list
         options |= {"max_doc_update_iter": m * n_local // 2}
         options["learning_method"] = "natural-gradient"
 
-    def fit(train: sparse.csr_array, k: int, seed: int) -> Pair:
+    def fit(train: sparse.csr_array, seed: int) -> Pair:
         model = TopicRecommender(
-            k, random_state=seed, cooldown=0.0, learn_priors=True, mean_change_tol=0.0, **options
+            K, random_state=seed, cooldown=0.0, learn_priors=True, mean_change_tol=0.0, **options
         ).fit(train)
         return model.user_topics(), model.item_topics_
 
-    return [scored(fit, split, K, seed) for seed, split in enumerate(splits)]
+    return [scored(fit, split, seed) for seed, split in enumerate(splits)]

@@ -205,8 +205,9 @@ def test_bad_files(tmp_path: Path, name: str) -> None:
 
 def test_ids_that_are_not_numbers_stay_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
-    path.write_text("\ufeffuser,item,rating\n007,10,1\n12,11,2\n", encoding="utf-8")
+    path.write_text(f"\ufeffuser,item,rating,x\n007,10,1,{2**70}\n12,11,2,3\n", encoding="utf-8")
     ratings = files.read_ratings(path)
+    assert ratings["x"].tolist() == [str(2**70), "3"]
     assert ratings["user"].tolist() == ["007", "12"]
     assert ratings["item"].tolist() == [10, 11]
 

@@ -47,6 +47,8 @@ BAD_FRAMES = {
     "booleans": ({**GOOD, "user": [True, False, True]}, "user ids must be all strings.*bool"),
     "gap in time": ({**GOOD, "timestamp": [1, np.nan, 2]}, "1 of 3 timestamps are missing"),
     "time as text": ({**GOOD, "timestamp": ["x", "y", "z"]}, "timestamps must be numbers or dates"),
+    "long ids": ({**GOOD, "user": [1, 2, 2**70]}, "user ids do not fit 64 bits"),
+    "unsigned": ({**GOOD, "user": np.array([1, 2, 2**64 - 1], np.uint64)}, "do not fit 64 bits"),
     "lazy": (pl.DataFrame(GOOD).lazy(), "collect"),
 }  # fmt: skip
 
@@ -102,6 +104,11 @@ def test_bad_threshold(threshold: Any) -> None:
 def test_bad_parameters_of_the_model() -> None:
     with pytest.raises(ValueError, match="n_components"):
         TopicRecommender(0).fit(GOOD)
+
+
+def test_a_user_column_is_needed() -> None:
+    with pytest.raises(ValueError, match="no column None"):
+        fit(GOOD, user_column=None)
 
 
 def test_ids_with_a_frame() -> None:

@@ -136,7 +136,7 @@ def _fitted(options: dict[str, Any]) -> Any:
     from trustream.recommender import TopicRecommender, read_ratings
 
     columns: dict[str, Any] = {
-        name: options[name] or None
+        name: options[name] or (None if name in ("rating_column", "timestamp_column") else "")
         for name in ("user_column", "item_column", "rating_column", "timestamp_column")
     }
     model = TopicRecommender(

@@ -74,8 +74,12 @@ def _parsed(path: Path, name: str, values: list[str], columns: Columns) -> NDArr
     if name == columns.timestamp and _all(float, values) is not None:
         return _numbers(path, name, values)
     integers = _all(int, values)
-    # An id must come back as it was written.
-    if integers is not None and list(map(str, integers)) == values:
+    # An id must come back as it was written, and fit.
+    if (
+        integers
+        and list(map(str, integers)) == values
+        and max(map(abs, integers)) <= np.iinfo(np.int64).max
+    ):
         return np.array(integers, dtype=np.int64)
     array = np.empty(len(values), dtype=object)
     array[:] = [value or None for value in values]

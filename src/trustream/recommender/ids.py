@@ -130,14 +130,17 @@ def id_array(what: str, values: Any) -> NDArray[Any]:
         raise ValueError(f"{what} ids have shape {array.shape}, expected one axis")
     if array.dtype.kind in "iu":
         if array.dtype == np.uint64 and array.size and array.max() > np.iinfo(np.int64).max:
-            raise ValueError(f"{what} ids go up to {array.max()}, which is more than 64 bits hold")
+            raise ValueError(f"{what} ids do not fit 64 bits: give them as strings")
         return array.astype(np.int64)
     listed = array.tolist()
     kinds = {type(value) for value in listed}
     if all(issubclass(kind, str) for kind in kinds):
         return _array_of([str(value) for value in listed], np.dtype(object))
     if all(issubclass(kind, int | np.integer) and kind is not bool for kind in kinds):
-        return np.array(listed, dtype=np.int64)
+        try:
+            return np.array(listed, dtype=np.int64)
+        except OverflowError as error:
+            raise ValueError(f"{what} ids do not fit 64 bits: give them as strings") from error
     names = ", ".join(sorted(kind.__name__ for kind in kinds))
     raise ValueError(f"{what} ids must be all strings or all integers, without gaps; got {names}")
 

@@ -148,7 +148,11 @@ def entries_of(frame: Any, columns: Columns) -> Entries:
     if hasattr(frame, "collect"):
         raise ValueError("a lazy frame has no rows yet: call its collect() first")
     names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
-    wanted = {field: name for field, name in columns._asdict().items() if name is not None}
+    wanted = {
+        field: name
+        for field, name in columns._asdict().items()
+        if name is not None or field in ("user", "item")
+    }
     # The usual name of a timestamp need not be there; a name that the user chose must.
     if columns.timestamp == Columns().timestamp and columns.timestamp not in names:
         del wanted["timestamp"]
