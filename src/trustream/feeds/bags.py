@@ -1,0 +1,147 @@
+"""Bags of words by number: the formats of the UCI repository and of LDA-C."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import islice
+
+from trustream.feeds.items import FeedError, Item, Mark, Options, Problem
+from trustream.feeds.lines import Line, read_lines
+from trustream.feeds.records import make_count, make_record
+from trustream.feeds.sources import Source
+from trustream.store.protocol import Record
+
+# A document's words are kept until its last line.
+_MAX_WORDS = 2**20
+
+
+def read_ldac(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+    """Records of lines `M term:count term:count ...`; terms are words by number, from 0.
+
+    >>> import io
+    >>> from trustream.feeds.sources import StreamSource
+    >>> source = StreamSource(io.BytesIO(b"2 0:1 2:3\\n1 7:1\\n"))
+    >>> options = Options(vocabulary=["cat", "dog", "bird"], name="pets")
+    >>> good, bad = read_ldac(source, Mark(), options)
+    >>> good.record.key, good.record.words, bad.problem
+    ('pets:1', {'cat': 1, 'bird': 3}, 'term 7, expected 0 to 2')
+    """
+    words, name = _vocabulary(source, options), options.name or source.name
+    for line in read_lines(source, mark, options.max_bytes):
+        if line is None:
+            yield Item(mark, mark.number, pause=True)
+            continue
+        mark = line.mark
+        try:
+            text = line.text(options.max_bytes)
+            record = None
+            if text.strip():
+                record = make_record(f"{name}:{mark.number}", _terms(text, words))
+            yield Item(mark, mark.number, record)
+        except Problem as problem:
+            yield Item(mark, mark.number, problem=str(problem))
+
+
+def read_uci(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+    """Records of lines `document word count`, numbers from 1, after three lines with their totals.
+
+    A document's lines stand together. It is named by the file and its number.
+
+    >>> import io
+    >>> from trustream.feeds.sources import StreamSource
+    >>> source = StreamSource(io.BytesIO(b"2\\n3\\n3\\n1 1 1\\n1 3 2\\n2 2 5\\n"))
+    >>> options = Options(vocabulary=["cat", "dog", "bird"], name="pets")
+    >>> items = read_uci(source, Mark(), options)
+    >>> [(item.record.key, item.record.words) for item in items if item.record]
+    [('pets:1', {'cat': 1, 'bird': 2}), ('pets:2', {'dog': 5})]
+    """
+    words, name = _vocabulary(source, options), options.name or source.name
+    lines = read_lines(source, mark, options.max_bytes)
+    # Going on in the middle, the totals are read from a second look at the file.
+    first_lines = read_lines(source, Mark(), options.max_bytes) if mark.offset else lines
+    (n_documents, n_words, n_lines), after = _totals(source, first_lines)
+    mark = max(mark, after)
+    if n_words != len(words):
+        raise FeedError(
+            f"{source.name} is about {n_words} words, and the vocabulary has {len(words)}"
+        )
+    document, counts, first = 0, dict[str, int](), 0
+    for line in lines:
+        if line is None:
+            # The last document may be incomplete: it waits, and the mark stays before it.
+            yield Item(mark, mark.number, pause=True)
+            continue
+        try:
+            number, word, count = _entry(line, options.max_bytes, n_documents, words)
+            if number != document or len(counts) >= _MAX_WORDS:
+                if counts:
+                    yield Item(mark, first, _document(name, document, counts))
+                document, counts, first = number, {}, line.mark.number
+            counts[word] = make_count("the count", counts.get(word, 0) + count)
+        except Problem as problem:
+            if counts:
+                yield Item(mark, first, _document(name, document, counts))
+            counts = {}
+            yield Item(line.mark, line.mark.number, problem=str(problem))
+        mark = line.mark
+    if counts:
+        yield Item(mark, first, _document(name, document, counts))
+    if mark.number < n_lines + 3:
+        what = f"ends after {max(mark.number - 3, 0)} of {n_lines} lines: it is incomplete"
+        yield Item(mark, mark.number + 1, problem=what)
+
+
+def _document(name: str, number: int, counts: dict[str, int]) -> Record:
+    return make_record(f"{name}:{number}", counts)
+
+
+def _vocabulary(source: Source, options: Options) -> Sequence[str]:
+    if not options.vocabulary:
+        raise FeedError(f"{source.name} has words by number: give a vocabulary, a word a line")
+    return options.vocabulary
+
+
+def _terms(text: str, words: Sequence[str]) -> dict[str, int]:
+    fields = text.split()
+    try:
+        length = int(fields[0])
+        pairs = [(int(term), int(count)) for term, count in (f.split(":") for f in fields[1:])]
+    except ValueError:
+        raise Problem("expected whole numbers: M term:count term:count ...") from None
+    if length != len(pairs):
+        raise Problem(f"says {length} terms and has {len(pairs)}")
+    counts: dict[str, int] = {}
+    for term, count in pairs:
+        if not 0 <= term < len(words):
+            raise Problem(f"term {term}, expected 0 to {len(words) - 1}")
+        word = words[term]
+        counts[word] = counts.get(word, 0) + make_count(f"the count of term {term}", count)
+    return counts
+
+
+def _entry(
+    line: Line, max_bytes: int, n_documents: int, words: Sequence[str]
+) -> tuple[int, str, int]:
+    try:
+        document, word, count = map(int, line.text(max_bytes).split())
+    except Problem:
+        raise
+    except ValueError:
+        raise Problem("expected three whole numbers: document word count") from None
+    if not 1 <= document <= n_documents:
+        raise Problem(f"document {document}, expected 1 to {n_documents}")
+    if not 1 <= word <= len(words):
+        raise Problem(f"word {word}, expected 1 to {len(words)}")
+    return document, words[word - 1], make_count("the count", count)
+
+
+def _totals(source: Source, lines: Iterator[Line | None]) -> tuple[tuple[int, int, int], Mark]:
+    first = list(islice((line for line in lines if line is not None), 3))
+    try:
+        documents, words, entries = (int(line.text(100)) for line in first)
+    except ValueError:
+        raise FeedError(
+            f"{source.name} does not begin with three lines of one whole number each (documents, "
+            "words, entries), as the UCI bag-of-words format does"
+        ) from None
+    return (documents, words, entries), first[-1].mark

@@ -1,0 +1,156 @@
+"""Rows of comma-separated values that know where they end.
+
+The standard library's reader takes lines by itself and cannot say that it waits for one, and its
+limit for a field is one for the whole process; so rows are found and taken apart here, by the same
+rules: a field that begins with a quote ends at the next single one, and may have line ends in it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from trustream.feeds.items import FeedError, Mark, Options, Problem
+from trustream.feeds.lines import BYTE_ORDER_MARK, Line, decoded, read_lines
+from trustream.feeds.sources import Source
+
+
+class Row(NamedTuple):
+    """Values by column; or a problem; or a pause, with neither (see `Item`)."""
+
+    mark: Mark
+    line: int
+    values: dict[str, Any] | None = None
+    problem: str | None = None
+
+
+class _Syntax:
+    """Patterns for a delimiter; possessive, so that no input makes them slow."""
+
+    def __init__(self, delimiter: str) -> None:
+        d = re.escape(delimiter)
+        quoted = r'"(?:[^"]|"")*+"'
+        field = rf'(?:{quoted}[^{d}]*+|[^"{d}][^{d}]*+|)'
+        row = rf"(?:{field}{d})*+{field}"
+        self._delimiter = delimiter
+        self._field = re.compile(rf'"((?:[^"]|"")*+)"([^{d}]*+)|([^{d}]*+)')
+        # A line that is a row, and one that ends a row whose quote was open before it.
+        self.row = re.compile(row.encode())
+        self.end = re.compile(rf'(?:[^"]|"")*+"[^{d}]*+(?:{d}{row})?'.encode())
+
+    def split(self, text: str) -> list[str]:
+        """The fields of a row."""
+        if '"' not in text:
+            return text.split(self._delimiter)
+        fields: list[str] = []
+        place = 0
+        while place <= len(text):
+            match = self._field.match(text, place)
+            if match is None:
+                raise Problem("not comma-separated values")
+            quoted, after, plain = match.groups()
+            fields.append(plain if quoted is None else quoted.replace('""', '"') + after)
+            place = match.end() + 1
+        return fields
+
+
+def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
+    """The rows after a mark, by the names of columns in the first row; empty lines are no rows.
+
+    Raises:
+        FeedError: the first row cannot be read or has a name twice.
+
+    >>> import io
+    >>> from trustream.feeds.sources import StreamSource
+    >>> source = StreamSource(io.BytesIO(b'id,text\\na,"cats, ""dogs""\\nand birds"\\nb\\n'))
+    >>> for row in csv_rows(source, Mark(), Options()):
+    ...     print(row.line, row.values, row.problem)
+    2 {'id': 'a', 'text': 'cats, "dogs"\\nand birds'} None
+    4 None 1 value, expected 2: id, text
+    """
+    syntax = _Syntax(options.delimiter or ("\t" if source.suffix == ".tsv" else ","))
+    names: list[str] | None = None
+    if mark.offset:
+        first = _whole_rows(read_lines(source, Mark(), options.max_bytes), Mark(), syntax, options)
+        names = _names(source, next(row for row in first if row is not None), syntax)
+    lines = read_lines(source, mark, options.max_bytes)
+    for whole in _whole_rows(lines, mark, syntax, options):
+        if whole is None:
+            yield Row(mark, mark.number)
+            continue
+        mark = whole.mark
+        if names is None:
+            names = _names(source, whole, syntax)
+            continue
+        try:
+            values = syntax.split(whole.text())
+        except Problem as problem:
+            yield Row(mark, whole.line, problem=str(problem))
+            continue
+        if len(values) == len(names):
+            yield Row(mark, whole.line, dict(zip(names, values, strict=True)))
+        else:
+            n = f"{len(values)} value{'s' if len(values) > 1 else ''}"
+            expected = f"expected {len(names)}: {', '.join(names)}"
+            yield Row(mark, whole.line, problem=f"{n}, {expected}")
+
+
+class _Whole(NamedTuple):
+    """The bytes of a row, or what is wrong with it."""
+
+    mark: Mark
+    line: int
+    content: bytes
+    problem: str | None = None
+
+    def text(self) -> str:
+        if self.problem is not None:
+            raise Problem(self.problem)
+        return decoded(self.content)
+
+
+def _whole_rows(
+    lines: Iterator[Line | None], mark: Mark, syntax: _Syntax, options: Options
+) -> Iterator[_Whole | None]:
+    """Lines put together where a quote is open."""
+    too_long = f"longer than {options.max_bytes} bytes; max_bytes allows more"
+    parts: list[bytes] = []
+    size, first = 0, 0
+    for line in lines:
+        if line is None:
+            yield None
+            continue
+        mark, content = line
+        if content is not None and mark.number == 1:
+            content = content.removeprefix(BYTE_ORDER_MARK)
+        if not parts:
+            first, size = mark.number, 0
+            if content is not None and not content.strip():
+                continue
+        size += len(content or b"") + 1
+        if content is None or size > options.max_bytes + 1:
+            yield _Whole(mark, first, b"", f"{too_long}, if no quote was left open")
+            parts = []
+            continue
+        if b'"' not in content:
+            closed = not parts
+        else:
+            closed = (syntax.end if parts else syntax.row).fullmatch(content) is not None
+        parts.append(content)
+        if closed:
+            yield _Whole(mark, first, b"\n".join(parts))
+            parts = []
+    if parts:
+        yield _Whole(mark, first, b"", "a quote is open at the end of the file")
+
+
+def _names(source: Source, whole: _Whole, syntax: _Syntax) -> list[str]:
+    try:
+        names = [name.strip() for name in syntax.split(whole.text())]
+    except Problem as problem:
+        raise FeedError(f"{source.name} has no names of columns in line 1: {problem}") from None
+    twice = {name for name in names if names.count(name) > 1}
+    if twice:
+        raise FeedError(f"{source.name} has a column twice: {', '.join(sorted(twice))}")
+    return names

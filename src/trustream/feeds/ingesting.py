@@ -1,0 +1,229 @@
+"""From a feed into a store, each record exactly once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from trustream.feeds.formats import FORMATS, format_name, is_numbered, is_whole
+from trustream.feeds.items import FeedError, Item, Mark, Options
+from trustream.feeds.positions import Identity, changed_error
+from trustream.feeds.results import BadRecordError, IngestResult, Progress
+from trustream.feeds.sources import FileSource, Source, open_source
+from trustream.store.errors import RecordError
+from trustream.store.protocol import Position, Store
+
+# Tokens after which a batch is stored, whatever its records, so that memory has a bound.
+_MAX_TOKENS = 500_000
+_MAX_PROBLEMS = 20
+
+
+def ingest(
+    store: Store,
+    source: str | Path | IO[bytes],
+    *,
+    format: str | None = None,
+    batch: int = 1000,
+    on_error: str = "stop",
+    again: bool = False,
+    replaced: str = "stop",
+    follow: bool = False,
+    idle: float | None = None,
+    stop: Callable[[], bool] | None = None,
+    progress: Callable[[Progress], None] | None = None,
+    on_bad: Callable[[Item], None] | None = None,
+    **options: Any,
+) -> IngestResult:
+    """Add the records of a feed to a store.
+
+    The position in a file is committed together with its records: if this process dies, the next
+    ingest of the file goes on where it stopped, and one of a finished file adds what was appended
+    to it since, if anything. A stream has no position; `append_id` in its records does the same.
+
+    Args:
+        store: where to.
+        source: a path, `-` for standard input, or a binary stream.
+        format: one of "jsonl", "text", "csv", "ratings", "parquet", "uci", "ldac", "mediawiki";
+            by the file's suffix if None.
+        batch: records in a transaction; fewer if they are long.
+        on_error: "stop" at a bad record, or "skip" it.
+        again: read from the start what was read before.
+        replaced: "stop" if the file is not the one that was read before, or "read" it.
+        follow: wait at the end of a file for lines to be appended.
+        idle: seconds without anything new after which to stop waiting; None waits for ever.
+        stop: asked after each record and while waiting: whether to stop.
+        progress: called after each transaction.
+        on_bad: called with each bad record that is skipped.
+        options: how records are read, see `Options`.
+
+    Raises:
+        BadRecordError: a bad record, with `on_error="stop"`.
+        FeedError: the feed cannot be read, or has changed.
+
+    >>> import io, tempfile
+    >>> from trustream.store import open_store
+    >>> lines = io.BytesIO(b'{"id": "a", "text": "cats and dogs"}\\n{"id": "b"}\\n')
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/topics.db") as store:
+    ...     result = ingest(store, lines, format="jsonl", on_error="skip")
+    >>> result.n_documents, result.n_tokens, result.n_bad
+    (1, 2, 1)
+    """
+    _check("on_error", on_error, ("stop", "skip"))
+    _check("replaced", replaced, ("stop", "read"))
+    if batch < 1:
+        raise ValueError(f"batch is {batch}, expected 1 or more")
+    opened = open_source(source, follow=follow)
+    settings = Options(**options)
+    name = format_name(opened, format)
+    identity = None
+    start, finished = Mark(), False
+    if isinstance(opened, FileSource):
+        identity = Identity(opened, name, whole=is_whole(opened, name, settings))
+        start, finished = _start(store, identity, again, replaced)
+    feed = identity.feed if identity else None
+    if finished and identity is not None and identity.whole:
+        return IngestResult(feed, finished=True)
+    if is_numbered(name, settings):
+        _claim(store, settings.name or opened.name, feed, again)
+    run = _Run(store, opened, identity, start, on_error == "skip", progress, on_bad)
+    ended, heard = True, time.monotonic()
+    for item in FORMATS[name].read(opened, start, settings):
+        if item.pause:
+            run.commit()
+            late = idle is not None and time.monotonic() - heard >= idle
+        else:
+            run.take(item)
+            late, heard = False, time.monotonic()
+            if len(run.pending) >= batch or run.n_tokens >= _MAX_TOKENS:
+                run.commit()
+        if late or (stop is not None and stop()):
+            ended = False
+            break
+    run.commit(finished=ended, known=finished)
+    return run.result
+
+
+class _Run:
+    """Items on their way into the store."""
+
+    def __init__(
+        self,
+        store: Store,
+        source: Source,
+        identity: Identity | None,
+        start: Mark,
+        skip: bool,
+        progress: Callable[[Progress], None] | None,
+        on_bad: Callable[[Item], None] | None,
+    ) -> None:
+        self.store = store
+        self.source = source
+        self.identity = identity
+        self.committed = self.mark = start
+        self.skip = skip
+        self.progress = progress
+        self.on_bad = on_bad
+        self.pending: list[Item] = []
+        self.n_tokens = 0
+        self.result = IngestResult(identity.feed if identity else None)
+
+    def take(self, item: Item) -> None:
+        """Keep an item for the next transaction."""
+        if item.problem is not None:
+            self._refuse(item, item.problem)
+        elif item.record is not None:
+            self.pending.append(item)
+            self.n_tokens += len(item.record.words)
+        self.mark = item.mark
+
+    def commit(self, *, finished: bool = False, known: bool = False) -> None:
+        """Store what is kept, and how far the feed was read.
+
+        Args:
+            finished: the end of the feed was reached.
+            known: the store knows that already.
+        """
+        nothing_new = not self.pending and self.mark == self.committed
+        if nothing_new and (known or not finished):
+            self.result = replace(self.result, finished=finished)
+            return
+        while True:
+            try:
+                self._append(finished)
+                break
+            except RecordError as error:
+                bad = self.pending[error.index]
+                problem = str(error).partition(": ")[2]
+                if not self.skip:
+                    # What stands before it can be kept.
+                    before = self.pending[: error.index]
+                    self.mark = before[-1].mark if before else self.committed
+                    self.pending = before
+                else:
+                    del self.pending[error.index]
+                self._refuse(bad, problem)
+
+    def _append(self, finished: bool) -> None:
+        position: Position | None = None
+        if self.identity is not None:
+            position = self.identity.position(self.mark, finished=finished)
+        records = [item.record for item in self.pending if item.record is not None]
+        done = self.store.append(records, position)
+        self.pending, self.n_tokens, self.committed = [], 0, self.mark
+        self.result = replace(
+            self.result,
+            n_records=self.result.n_records + done.n_records,
+            n_documents=self.result.n_documents + done.n_documents,
+            n_tokens=self.result.n_tokens + done.n_tokens,
+            n_repeated=self.result.n_repeated + done.n_repeated,
+            finished=finished,
+        )
+        if self.progress is not None:
+            self.progress(Progress(*self.source.progress(self.mark.offset), self.result))
+
+    def _refuse(self, item: Item, problem: str) -> None:
+        """Count a bad record, or stop at it with what stands before it stored."""
+        if not self.skip:
+            self.commit()
+            raise BadRecordError(self.source.name, item.line, problem, self.result)
+        told = f"{self.source.name}, line {item.line}: {problem}"
+        problems = (*self.result.problems, told)[:_MAX_PROBLEMS]
+        self.result = replace(self.result, n_bad=self.result.n_bad + 1, problems=problems)
+        if self.on_bad is not None:
+            self.on_bad(replace(item, record=None, problem=problem))
+
+
+def _start(store: Store, identity: Identity, again: bool, replaced: str) -> tuple[Mark, bool]:
+    """Where to begin, and whether the end was reached before."""
+    position = store.position(identity.feed)
+    if position is None or again:
+        return Mark(), False
+    change = identity.change(position)
+    if change is None:
+        return identity.mark(position), position.finished
+    if replaced == "stop":
+        raise changed_error(identity.source, change)
+    return Mark(), False
+
+
+def _claim(store: Store, name: str, feed: str | None, again: bool) -> None:
+    """See to it that no two feeds name their documents alike, or one would add to the other's."""
+    claim = f"documents named {name}"[:400]
+    position = store.position(claim)
+    if position is None:
+        store.append([], Position(claim, 0, False, {"feed": feed}))
+        return
+    owner = position.detail.get("feed")
+    if not again and (owner is None or owner != feed):
+        raise FeedError(
+            f"documents {name}:1, {name}:2, ... come from {owner or 'a stream'} already: give this "
+            "feed another name=, or again=True to add to the same documents"
+        )
+
+
+def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise ValueError(f"{what} is {value!r}, expected {' or '.join(map(repr, allowed))}")

@@ -1,0 +1,105 @@
+"""What readers take and give: options, items, and what is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from trustream.store.protocol import Record
+from trustream.text import tokenise
+
+MAX_BYTES = 2**25
+
+
+class FeedError(ValueError):
+    """A feed that cannot be read, or not any further."""
+
+
+class Problem(ValueError):
+    """What is wrong with one record; readers turn it into a bad `Item`."""
+
+
+class Mark(NamedTuple):
+    """A place between two records: bytes (or rows) and lines (or rows) before it."""
+
+    offset: int = 0
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What a reader yields: a record, a bad record, or neither.
+
+    Attributes:
+        mark: where reading goes on after it; a pause's means nothing.
+        line: line (or row) on which it begins, from 1.
+        record: the document or the part of one; None if it is bad, or has nothing to add (a
+            rating below the threshold, a redirect).
+        problem: what is wrong with it.
+        pause: nothing has come for a while, and more may; what was read should be stored.
+
+    >>> Item(Mark(12, 1), 1, problem="not JSON").record is None
+    True
+    """
+
+    mark: Mark
+    line: int
+    record: Record | None = None
+    problem: str | None = None
+    pause: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How records are read; each format takes what it needs.
+
+    Attributes:
+        tokenise: makes words of text; `trustream.text.Tokeniser` makes others.
+        name: what documents without an id of their own are named by, before the line: `name:7`.
+            The file's name if None.
+        max_bytes: a line, row or page that is longer is a bad record.
+        vocabulary: words by number, for "uci" and "ldac".
+        delimiter: between columns; by the file's suffix if None.
+        id_column: column of document keys; None names documents by their row.
+        text_column: column of texts, or of lists of tokens in Parquet.
+        time_column: column of times; None if there is none.
+        user_column, item_column, rating_column, timestamp_column: of "ratings";
+            `rating_column=None` counts every row as 1, `timestamp_column=None` has no times.
+        threshold: ratings count as 1 from here on and not at all below; None takes a rating as a
+            count, which must be whole.
+        in_order: "ratings" are sorted by time first, in temporary files.
+        page_key: "title" or "id" of a page of a MediaWiki dump.
+
+    >>> Options(threshold=4).rating_column
+    'rating'
+    """
+
+    tokenise: Callable[[str], Sequence[str]] = tokenise
+    name: str | None = None
+    max_bytes: int = MAX_BYTES
+    vocabulary: Sequence[str] | None = None
+    delimiter: str | None = None
+    id_column: str | None = "id"
+    text_column: str = "text"
+    time_column: str | None = None
+    user_column: str = "user"
+    item_column: str = "item"
+    rating_column: str | None = "rating"
+    timestamp_column: str | None = "timestamp"
+    threshold: float | None = None
+    in_order: bool = False
+    page_key: str = "title"
+
+    def __post_init__(self) -> None:
+        if self.max_bytes < 1:
+            raise ValueError(f"max_bytes is {self.max_bytes}, expected 1 or more")
+        if self.page_key not in ("title", "id"):
+            raise ValueError(f'page_key is {self.page_key!r}, expected "title" or "id"')
+        if self.delimiter is not None and not (
+            len(self.delimiter) == 1 and self.delimiter.isascii() and self.delimiter not in '"\r\n'
+        ):
+            raise ValueError(f"delimiter is {self.delimiter!r}, expected one ASCII character")
+        if isinstance(self.vocabulary, str | Mapping):
+            kind = type(self.vocabulary).__name__
+            raise ValueError(f"vocabulary is a {kind}, expected the words in a list")

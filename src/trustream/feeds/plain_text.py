@@ -1,0 +1,37 @@
+"""Plain text: a document a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from trustream.feeds.items import Item, Mark, Options, Problem
+from trustream.feeds.lines import read_lines
+from trustream.feeds.records import make_record
+from trustream.feeds.sources import Source
+
+
+def read_plain_text(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+    """Records of lines, named by the file and the line; empty lines are passed over.
+
+    >>> import io
+    >>> from trustream.feeds.sources import StreamSource
+    >>> source = StreamSource(io.BytesIO(b"Cats and dogs\\n\\nBirds\\n"))
+    >>> items = read_plain_text(source, Mark(), Options(name="pets"))
+    >>> [(item.record.key, item.record.words) for item in items if item.record]
+    [('pets:1', ['cats', 'dogs']), ('pets:3', ['birds'])]
+    """
+    name = options.name or source.name
+    for line in read_lines(source, mark, options.max_bytes):
+        if line is None:
+            yield Item(mark, mark.number, pause=True)
+            continue
+        mark = line.mark
+        try:
+            text = line.text(options.max_bytes)
+            record = None
+            if text.strip():
+                words = list(options.tokenise(text))
+                record = make_record(f"{name}:{mark.number}", words)
+            yield Item(mark, mark.number, record)
+        except Problem as problem:
+            yield Item(mark, mark.number, problem=str(problem))

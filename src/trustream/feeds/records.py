@@ -1,0 +1,134 @@
+"""Records from values that came from outside: everything about them is checked here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+
+from trustream.feeds.items import Problem
+from trustream.store.protocol import Record
+
+MAX_KEY = 500
+MAX_WORD = 500
+MAX_COUNT = 2**31 - 1
+
+
+def make_record(key: Any, words: Any, time: Any = None, append_id: Any = None) -> Record:
+    """A record of checked values; `Problem` says what is wrong.
+
+    Args:
+        key: a string or an integer.
+        words: strings in order, or a mapping from words to positive integers.
+        time: seconds since 1970, or a date as ISO 8601 writes it (UTC unless it says otherwise).
+        append_id: a string or an integer.
+
+    >>> make_record(7, {"cat": 2}, "1970-01-01T00:01:00Z")
+    Record(key='7', words={'cat': 2}, time=60.0, append_id=None)
+    >>> make_record("a", {"cat": -2})
+    Traceback (most recent call last):
+    ...
+    trustream.feeds.items.Problem: the count of 'cat' is -2, expected a whole number from 1 on
+    """
+    checked = _counts(words) if isinstance(words, Mapping) else _tokens(words)
+    return Record(
+        make_name("id", key),
+        checked,
+        None if time is None else make_time(time),
+        None if append_id is None else make_name("append_id", append_id),
+    )
+
+
+def make_name(what: str, value: Any) -> str:
+    """A key, an append id, a user or an item, as a string.
+
+    >>> make_name("user", 12)
+    '12'
+    """
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        raise Problem(f"{what} is {_shown(value)}, expected a string or a whole number")
+    if not 1 <= len(value) <= MAX_KEY:
+        raise Problem(f"{what} has {len(value)} characters, expected 1 to {MAX_KEY}")
+    _check_characters(what, value)
+    return value
+
+
+def make_time(value: Any) -> float:
+    """Seconds since 1970, of a number or a date.
+
+    >>> make_time("2015-07-06 12:30"), make_time("1436185800"), make_time(datetime(1970, 1, 2))
+    (1436185800.0, 1436185800.0, 86400.0)
+    """
+    seconds = math.nan
+    try:
+        if isinstance(value, str):
+            try:
+                seconds = float(value)
+            except ValueError:
+                value = datetime.fromisoformat(value)
+        elif isinstance(value, date) and not isinstance(value, datetime):
+            value = datetime(value.year, value.month, value.day)
+        if isinstance(value, datetime):
+            seconds = value.replace(tzinfo=value.tzinfo or UTC).timestamp()
+        elif isinstance(value, int | float) and not isinstance(value, bool):
+            seconds = float(value)
+    except (ValueError, OverflowError):
+        pass
+    if not math.isfinite(seconds):
+        raise Problem(f"the time is {_shown(value)}, expected seconds since 1970 or an ISO date")
+    return seconds
+
+
+def make_count(what: str, value: Any) -> int:
+    """A positive integer that the store can hold.
+
+    >>> make_count("the count", 3)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise Problem(f"{what} is {_shown(value)}, expected a whole number from 1 on")
+    if value > MAX_COUNT:
+        raise Problem(f"{what} is {_shown(value)}, expected {MAX_COUNT} at most")
+    return value
+
+
+def _counts(words: Mapping[Any, Any]) -> dict[str, int]:
+    _tokens(list(words))
+    return {word: make_count(f"the count of {word!r}", count) for word, count in words.items()}
+
+
+def _tokens(words: Any) -> Sequence[str]:
+    if not isinstance(words, list | tuple):
+        raise Problem(f"the tokens are {_shown(words)}, expected a list of strings")
+    try:
+        joined = "".join(words)
+    except TypeError:
+        wrong = next(word for word in words if not isinstance(word, str))
+        raise Problem(f"a token is {_shown(wrong)}, expected a string") from None
+    _check_characters("a token", joined)
+    if words and not min(words, key=len):
+        raise Problem("a token is empty")
+    if len(joined) > MAX_WORD and len(longest := max(words, key=len)) > MAX_WORD:
+        raise Problem(f"a token has {len(longest)} characters, expected {MAX_WORD} at most")
+    return words
+
+
+def _check_characters(what: str, text: str) -> None:
+    """No databases take these in text."""
+    if "\0" in text:
+        raise Problem(f"{what} has a zero character")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise Problem(f"{what} has half of a surrogate pair, which is no character") from None
+
+
+def _shown(value: Any) -> str:
+    try:
+        shown = repr(value)
+    except ValueError:  # an integer with thousands of digits
+        return f"a huge {type(value).__name__}"
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."

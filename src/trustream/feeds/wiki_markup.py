@@ -1,0 +1,84 @@
+"""Wiki markup without the markup: the words that a reader of the article sees, or nearly."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Collection
+
+# What is inside is no prose.
+_LOST = "ref math chem source syntaxhighlight code pre gallery timeline score graph templatedata"
+_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_EMPTY = re.compile(r"<[a-z]+\b[^<>]*/>", re.IGNORECASE)
+# With few tags inside: else many that are never closed would each be followed to the end.
+_ELEMENT = re.compile(
+    rf"<({'|'.join(_LOST.split())})\b[^<>]*+>[^<]*+(?:<(?!/\1\s*>)[^<]*+){0, 200}+</\1\s*>",
+    re.IGNORECASE,
+)
+_TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
+_BRACKET = re.compile(r"\{\{|\}\}|\{\||^\s*\|\}(?!\})|\[\[|\]\]", re.MULTILINE)
+_ADDRESS = re.compile(r"\[?(?:https?:|ftp:|mailto:)?//[^\s\[\]<>|]+", re.IGNORECASE)
+_QUOTES = re.compile(r"'{2,5}")
+_SWITCH = re.compile(r"__[A-Z]+__")
+_PARTNER = {"}}": "{{", "|}": "{|", "]]": "[["}
+_DEPTH = 20
+
+# Links into these are pictures and categories, not text.
+MEDIA = frozenset({"file", "image", "media", "category"})
+
+
+def strip_markup(text: str, media: Collection[str] = MEDIA) -> str:
+    """Text without templates, tables, references, pictures, categories, tags and addresses.
+
+    Links leave the words that are shown for them. Brackets that are never closed are left out and
+    what is in them stays, so that a slip in an article does not take the rest of it.
+
+    Args:
+        text: of a page.
+        media: names of the namespaces, in lower case, whose links are left out.
+
+    >>> strip_markup("'''Cats''' [[felid|are felids]].{{cite|a={{b}}}} [[File:x.jpg|a [[tom]]]]")
+    'Cats are felids. '
+    """
+    text = _COMMENT.sub(" ", text)
+    text = _ELEMENT.sub(" ", _EMPTY.sub(" ", text))
+    text = _without_brackets(text, media)
+    text = _ADDRESS.sub(" ", _TAG.sub(" ", text))
+    # Twice, for dumps have entities of entities.
+    text = html.unescape(html.unescape(text))
+    return _SWITCH.sub(" ", _QUOTES.sub("", text)).replace("=", " ")
+
+
+def _without_brackets(text: str, media: Collection[str]) -> str:
+    """One walk from left to right; what was opened last is closed first."""
+    pieces: list[str] = []
+    opened: list[tuple[str, int]] = []
+    place = 0
+    for match in _BRACKET.finditer(text):
+        pieces.append(text[place : match.start()])
+        place = match.end()
+        bracket = match[0].strip()
+        if bracket not in _PARTNER:
+            opened.append((bracket, len(pieces)))
+            continue
+        partner = _PARTNER[bracket]
+        # Those opened after it are taken as closed with it. Few are looked at, to save time.
+        near = [kind for kind, _ in opened[-_DEPTH:]]
+        if partner not in near:
+            continue
+        while True:
+            kind, start = opened.pop()
+            if kind == partner:
+                break
+        inner = "".join(pieces[start:]) if kind == "[[" else ""
+        pieces[start:] = [_shown(inner, media)]
+    return "".join([*pieces, text[place:]])
+
+
+def _shown(link: str, media: Collection[str]) -> str:
+    """What a reader sees of the inside of a link."""
+    target, _, _ = link.partition("|")
+    namespace, colon, _ = target.partition(":")
+    if colon and namespace.strip().lower() in media:
+        return ""
+    return link.rpartition("|")[2]
