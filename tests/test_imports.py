@@ -33,7 +33,7 @@ def test_light_start(code: str) -> None:
 def test_public_names() -> None:
     public = {
         "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "TopicRecommender",
-        "load",
+        "StreamTrainer", "load", "open_store",
     }  # fmt: skip
     assert {*public, "__version__"} == set(trustream.__all__)
     assert public <= set(dir(trustream))

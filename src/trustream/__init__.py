@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     )
     from trustream.persist import load
     from trustream.recommender import TopicRecommender
+    from trustream.store import open_store
+    from trustream.store import open_store
+    from trustream.streaming.trainer import StreamTrainer
 
 __version__ = "0.1.0"
 
@@ -28,9 +31,11 @@ __all__ = [
     "BernoulliMixture",
     "GaussianMixture",
     "LatentDirichletAllocation",
+    "StreamTrainer",
     "TopicRecommender",
     "__version__",
     "load",
+    "open_store",
 ]
 
 _HOME = {
@@ -38,7 +43,10 @@ _HOME = {
     "GaussianMixture": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
     "TopicRecommender": "trustream.recommender",
+    "StreamTrainer": "trustream.streaming.trainer",
     "load": "trustream.persist",
+    "open_store": "trustream.store",
+    "open_store": "trustream.store",
 }
 
 

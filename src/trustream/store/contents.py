@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,7 +70,7 @@ def pack(pairs: Pairs, n_documents: int) -> list[bytes]:
     content = both.tobytes()
     ends = PAIR_BYTES * np.searchsorted(pairs.documents, np.arange(n_documents), side="right")
     starts = [0, *ends.tolist()]
-    return [content[start:stop] for start, stop in zip(starts[:-1], starts[1:], strict=True)]
+    return [content[start:stop] for start, stop in pairwise(starts)]
 
 
 def stored(contents: Sequence[bytes], numbers: Ints) -> Pairs:

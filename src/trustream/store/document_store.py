@@ -93,7 +93,7 @@ class DocumentStore:
         backend = self._open
         if isinstance(keys, str):
             raise ValueError(f"keys are one string, {keys!r}; give a list of keys")
-        wanted = list(dict.fromkeys(keys))
+        wanted = _possible(keys)
         return self._writer.delete(lambda _: [row.place for row in backend.by_key(wanted)])
 
     def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
@@ -161,7 +161,7 @@ class DocumentStore:
 
         def work() -> Documents:
             state = backend.state(write=False)
-            rows = {row.key: row for row in backend.by_key(list(dict.fromkeys(keys)))}
+            rows = {row.key: row for row in backend.by_key(_possible(keys))}
             return self._documents([rows[key] for key in keys], state)
 
         return backend.run(work, write=False)
@@ -230,6 +230,8 @@ class DocumentStore:
     def position(self, feed: str) -> Position | None:
         """How far a feed has been read; None if never."""
         backend = self._open
+        if name_fault(feed) is not None:
+            return None
         return backend.run(lambda: backend.position(feed), write=False)
 
     # --- what is learned
@@ -245,6 +247,8 @@ class DocumentStore:
     def load(self, name: str) -> bytes | None:
         """The bytes kept under a name; None if there are none."""
         backend = self._open
+        if name_fault(name) is not None:
+            return None
         parts = backend.run(lambda: backend.saved(name), write=False)
         return b"".join(parts) if parts else None
 
@@ -266,6 +270,11 @@ class DocumentStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _possible(keys: Iterable[str]) -> list[str]:
+    """The different keys that a document may have; databases stumble over others."""
+    return [key for key in dict.fromkeys(keys) if name_fault(key) is None]
 
 
 def _check_name(what: str, name: str) -> None:

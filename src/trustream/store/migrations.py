@@ -27,22 +27,22 @@ class Migration:
     postgres: tuple[str, ...]
 
 
-def missing(applied: Sequence[str], where: str, steps: Sequence[Migration]) -> list[Migration]:
+def missing(applied: Sequence[str], where: str) -> list[Migration]:
     """The steps that a database still needs.
 
     Raises:
         StoreError: it has steps that this version does not know.
 
-    >>> [step.name for step in missing([], "new.db", MIGRATIONS)]
+    >>> [step.name for step in missing([], "new.db")]
     ['0001_documents', '0002_append_ids', '0003_saved']
     """
-    unknown = sorted(set(applied) - {step.name for step in steps})
+    unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
         raise StoreError(
             f"{where} was made by a newer version of trustream (it has {', '.join(unknown)}); "
             "upgrade trustream: pip install -U trustream"
         )
-    return [step for step in steps if step.name not in applied]
+    return [step for step in MIGRATIONS if step.name not in applied]
 
 
 _DOCUMENTS = Migration(

@@ -50,8 +50,8 @@ def open_store(
     ...         store.vocabulary().words
     ['cat', 'dog']
     """
-    given = {"held_out": held_out, "min_documents": min_documents, "max_words": max_words}
-    given = {name: value for name, value in given.items() if value is not ...}
+    asked = {"held_out": held_out, "min_documents": min_documents, "max_words": max_words}
+    given: dict[str, Any] = {name: value for name, value in asked.items() if value is not ...}
     words = None if vocabulary is None else _check_vocabulary(vocabulary, given)
     _check(given)
     settings = replace(Settings(), **given)

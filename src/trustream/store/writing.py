@@ -58,7 +58,11 @@ class Writer:
                 self._columns.apply(changes, state.vocabulary)
             return work(state)
 
-        result = self._backend.run(attempt, write=True)
+        try:
+            result = self._backend.run(attempt, write=True)
+        except BaseException:
+            self._forget()
+            raise
         self._in_change = False
         return result
 
@@ -239,9 +243,11 @@ class Writer:
         state.sequence += 1
         for start in range(0, len(places), _AT_ONCE):
             part = places[start : start + _AT_ONCE]
-            _, words, counts = contents.unpack([r.content for r in self._backend.by_place(part)])
+            _, all_words, counts = contents.unpack(
+                [r.content for r in self._backend.by_place(part)]
+            )
             state.tokens -= int(counts.sum(dtype=np.int64))
-            words, by = np.unique(words.astype(np.int64), return_counts=True)
+            words, by = np.unique(all_words.astype(np.int64), return_counts=True)
             self._backend.put_blocks(self._counts.change(words, -by), state.sequence)
             self._backend.remove(part)
             self._release(state, words)

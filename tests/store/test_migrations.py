@@ -1,0 +1,95 @@
+"""Tables made by other versions: older ones are brought up to date, newer ones refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.store.contents_of import documents
+from trustream.store import DocumentStore, Record, StoreError, migrations, open_store
+from trustream.store.migrations import MIGRATIONS, Migration
+
+
+def use(monkeypatch: pytest.MonkeyPatch, steps: tuple[Migration, ...]) -> None:
+    monkeypatch.setattr(migrations, "MIGRATIONS", steps)
+
+
+EXTRA = Migration("9999_extra", *[("CREATE TABLE extra (x integer)",)] * 2)
+BROKEN = Migration("9999_broken", *[("CREATE TABLE extra (x integer)", "NOT SQL AT ALL")] * 2)
+
+
+def run(store: DocumentStore, statement: str) -> list[Any]:
+    backend: Any = store._open
+
+    def work() -> list[Any]:
+        cursor = backend._database.execute(statement)
+        return cursor.fetchall() if cursor.description else []
+
+    return backend.run(work, write=True)
+
+
+def fill(address: str) -> None:
+    with open_store(address, min_documents=1) as store:
+        store.append([Record("a", ["x", "y", "x"])])
+
+
+def test_an_older_store_is_brought_up_to_date(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(address)
+    use(monkeypatch, (*MIGRATIONS, EXTRA))
+    for _ in range(2):
+        with open_store(address) as store:
+            assert documents(store) == {"a": {"x": 2, "y": 1}}
+            run(store, "INSERT INTO extra VALUES (1)")
+            names = [row[0] for row in run(store, "SELECT name FROM migration ORDER BY name")]
+            assert names == [step.name for step in (*MIGRATIONS, EXTRA)]
+
+
+def test_each_released_step_leads_on(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A store with the first step only, as an early version would have made it."""
+    use(monkeypatch, MIGRATIONS[:1])
+    open_store(address, min_documents=1).close()
+    use(monkeypatch, MIGRATIONS)
+    fill(address)
+    with open_store(address) as store:
+        store.save("model", b"x")
+        assert store.settings.min_documents == 1
+        assert documents(store) == {"a": {"x": 2, "y": 1}}
+
+
+def test_a_newer_store_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(monkeypatch, (*MIGRATIONS, EXTRA))
+    fill(address)
+    use(monkeypatch, MIGRATIONS)
+    with pytest.raises(StoreError, match=r"newer version of trustream.*9999_extra.*upgrade"):
+        open_store(address)
+
+
+def test_a_step_that_fails_leaves_nothing(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fill(address)
+    use(monkeypatch, (*MIGRATIONS, BROKEN))
+    with pytest.raises(StoreError, match="could not be changed"):
+        open_store(address)
+    use(monkeypatch, (*MIGRATIONS, EXTRA))
+    with open_store(address) as store:
+        assert documents(store) == {"a": {"x": 2, "y": 1}}
+        run(store, "INSERT INTO extra VALUES (1)")
+
+
+def test_a_new_store_whose_making_fails_can_be_made_again(
+    new_address: Callable[[], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = new_address()
+    use(monkeypatch, (*MIGRATIONS, BROKEN))
+    with pytest.raises(StoreError):
+        open_store(address)
+    use(monkeypatch, MIGRATIONS)
+    fill(address)
+
+
+def test_names_are_in_order_and_different() -> None:
+    names = [step.name for step in MIGRATIONS]
+    assert names == sorted(set(names))

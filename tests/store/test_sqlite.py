@@ -1,0 +1,150 @@
+"""What can happen to a SQLite file."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.store.contents_of import documents, everything
+from trustream.store import DocumentStore, Record, StoreError, open_store
+from trustream.store.sqlite import SqliteBackend
+
+
+def pragma(store: DocumentStore, text: str) -> object:
+    backend = store._open
+    assert isinstance(backend, SqliteBackend)
+    return backend._database.execute(f"PRAGMA {text}").fetchone()
+
+
+def test_an_append_is_flushed_to_the_disk(file: Path) -> None:
+    with open_store(file) as store:
+        assert pragma(store, "journal_mode") == ("wal",)
+        assert pragma(store, "synchronous") == (2,), "FULL: only then commits flush the log"
+
+
+def test_a_full_disk(file: Path) -> None:
+    rng = np.random.default_rng(0)
+    with open_store(file, min_documents=1, held_out=0.0) as store:
+        store.append([Record("first", ["a"])])
+        (pages,) = pragma(store, "page_count")  # type: ignore[misc]
+        pragma(store, f"max_page_count={pages + 10}")
+        acknowledged = 0
+        with pytest.raises(StoreError, match=r"disk is full; free some space.*nothing of it") as e:
+            for i in range(1000):
+                store.append([Record(f"{i}", [f"w{w}" for w in rng.integers(0, 9999, 200)])])
+                acknowledged += 1
+        assert isinstance(e.value.__cause__, sqlite3.Error)
+        assert acknowledged > 0
+        before = everything(store)
+        with pytest.raises(StoreError, match="disk is full"):
+            store.save("model", bytes(1 << 20))
+        with pytest.raises(StoreError, match="disk is full"):
+            store.append([Record(f"big {i}", ["b"]) for i in range(5000)])
+        assert everything(store) == before
+        # Reading goes on, and so does writing when there is space again.
+        assert len(store.draw(5, rng).keys) == min(5, acknowledged + 1)
+        pragma(store, "max_page_count=1000000")
+        store.append([Record("last", ["b"])])
+        assert len(documents(store)) == acknowledged + 2
+
+
+def test_a_file_that_may_not_be_written(file: Path) -> None:
+    with open_store(file, min_documents=1) as store:
+        store.append([Record("a", ["x"])])
+        # The same error of SQLite as for a file without permission, which root always has.
+        pragma(store, "query_only=1")
+        with pytest.raises(StoreError, match="may not be written to; allow it"):
+            store.append([Record("b", ["y"])])
+        assert documents(store) == {"a": {"x": 1}}
+        pragma(store, "query_only=0")
+        store.append([Record("b", ["y"])])
+        assert store.vocabulary().words == ["x", "y"]
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write all")
+def test_a_folder_without_permission(file: Path) -> None:
+    with open_store(file) as store:
+        store.append([Record("a", ["x"])])
+    file.chmod(0o400)
+    file.parent.chmod(0o500)
+    try:
+        with (
+            pytest.raises(StoreError, match=r"may (not )?be written to"),
+            open_store(file) as store,
+        ):
+            store.append([Record("b", ["y"])])
+    finally:
+        file.parent.chmod(0o700)
+
+
+def test_a_file_of_something_else(file: Path) -> None:
+    file.write_text("id,text\n1,something\n" * 100)
+    with pytest.raises(StoreError, match="not a SQLite database; give another file"):
+        open_store(file)
+    assert file.read_text().startswith("id,text")
+
+
+def test_a_database_of_something_else(file: Path) -> None:
+    with sqlite3.connect(file) as other:
+        other.execute("CREATE TABLE settings (x)")
+    content = file.read_bytes()
+    with pytest.raises(StoreError, match="but not one of trustream; give another file"):
+        open_store(file)
+    assert file.read_bytes() == content, "it was left alone"
+
+
+def test_an_empty_file_is_a_new_store(file: Path) -> None:
+    file.touch()
+    with open_store(file) as store:
+        assert store.totals().documents == 0
+
+
+def test_a_damaged_file(file: Path) -> None:
+    with open_store(file, min_documents=1, held_out=0.0) as store:
+        store.append(Record(f"{i}", [f"w{j}" for j in range(i, i + 50)]) for i in range(500))
+    content = bytearray(file.read_bytes())
+    content[8192:-4096] = os.urandom(len(content) - 8192 - 4096)
+    file.write_bytes(content)
+    with (
+        pytest.raises(StoreError, match=r"damaged; restore a copy.*recover"),
+        open_store(file) as store,
+    ):
+        store.draw(100, np.random.default_rng(0))
+        store.append(Record(f"{i}", ["a"]) for i in range(500))
+
+
+def test_places_where_no_store_can_be(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="is a folder; give the path of a file"):
+        open_store(tmp_path)
+    with pytest.raises(StoreError, match=r"the folder .*nowhere is not there; make it first"):
+        open_store(tmp_path / "nowhere" / "a.db")
+    with pytest.raises(StoreError, match="a store lives in a file"):
+        open_store(":memory:")
+
+
+def test_somebody_else_writes_for_too_long(file: Path) -> None:
+    with open_store(file) as store, sqlite3.connect(file, isolation_level=None) as other:
+        pragma(store, "busy_timeout=50")
+        other.execute("BEGIN IMMEDIATE")
+        start = time.monotonic()
+        with pytest.raises(StoreError, match="another process has been writing"):
+            store.append([Record("a", ["x"])])
+        assert time.monotonic() - start < 5
+        assert store.totals().documents == 0
+        other.execute("COMMIT")
+        store.append([Record("a", ["x"])])
+
+
+def test_readers_go_on_while_somebody_writes(file: Path) -> None:
+    with open_store(file, held_out=0.0) as store, open_store(file) as other:
+        store.append([Record("a", ["x"])])
+        writing = sqlite3.connect(file, isolation_level=None)
+        writing.execute("BEGIN IMMEDIATE")
+        assert other.draw(1, np.random.default_rng(0)).keys == ["a"]
+        writing.execute("ROLLBACK")
+        writing.close()
