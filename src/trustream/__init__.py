@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from trustream.persist import load
     from trustream.recommender import TopicRecommender
     from trustream.store import open_store
-    from trustream.store import open_store
     from trustream.streaming.trainer import StreamTrainer
 
 __version__ = "0.1.0"
@@ -45,7 +44,6 @@ _HOME = {
     "TopicRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",
     "load": "trustream.persist",
-    "open_store": "trustream.store",
     "open_store": "trustream.store",
 }
 
