@@ -23,7 +23,7 @@ class TrainerSettings:
         doc_topic_prior, topic_word_prior: alpha and eta at the start.
         learn_priors: whether empirical Bayes changes them.
         score_every: steps between two scores of held-out documents; 0 is never.
-        score_documents: held-out documents that are scored, drawn afresh each time.
+        score_documents: most held-out documents that are scored.
         dtype: "float32" or "float64".
         random_state: an integer.
 

@@ -225,9 +225,12 @@ class StreamTrainer:
         return documents.vocabulary == self._version or not changed
 
     def _score(self) -> Score | None:
-        """Of held-out documents; draws nothing from the generators that learning uses."""
+        """Of held-out documents; draws nothing from the generators that learning uses.
+
+        The same documents each time while none are added, so that scores can be compared.
+        """
         s = self.settings
-        rng = np.random.default_rng([s.random_state, self.n_steps])
+        rng = np.random.default_rng(s.random_state)
         documents = self.store.draw(s.score_documents, rng, held_out=True)
         if documents.indices.size == 0 or not self._follows(documents):
             return None

@@ -1,0 +1,202 @@
+"""The trainer on a real SQLite store: it learns, resumes exactly, and follows what changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.helpers import matched_cosines, planted_lda, snapshot
+from trustream import open_store
+from trustream.store.protocol import Record, Store
+from trustream.streaming.model import load_checkpoint, load_model
+from trustream.streaming.trainer import StreamTrainer
+
+N_WORDS = 60
+
+
+def name(v: int) -> str:
+    return f"word{v}"
+
+
+def records(counts: Any, first: int = 0) -> Iterator[Record]:
+    for d, row in enumerate(np.asarray(counts.toarray(), int)):
+        words = {name(v): int(n) for v, n in enumerate(row) if n}
+        yield Record(f"d{first + d}", words, time=float(first + d))
+
+
+@pytest.fixture
+def planted() -> tuple[Any, Any]:
+    return planted_lda(np.random.default_rng(0), 4, N_WORDS, 400, 40, 0.1, 0.05)
+
+
+@pytest.fixture
+def store(tmp_path: Path, planted: tuple[Any, Any]) -> Iterator[Store]:
+    with open_store(tmp_path / "topics.db", min_documents=1, held_out=0.1) as found:
+        found.append(records(planted[0]))
+        yield found
+
+
+def trainer_of(store: Store, **options: Any) -> StreamTrainer:
+    settings = {"batch_size": 40, "prefetch": False, "score_every": 10, **options}
+    return StreamTrainer(store, 4, **settings)
+
+
+def topics_of(store: Store) -> Any:
+    """E[beta] by the number of the word, (4, N_WORDS)."""
+    model = load_model(store)
+    found = np.zeros((4, N_WORDS))
+    columns = [int(str(word)[4:]) for word in model.feature_names_in_]
+    found[:, columns] = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    return found
+
+
+def test_planted_topics_are_found_and_the_score_rises(store: Store, planted: Any) -> None:
+    scores = []
+    with trainer_of(store, score_every=1) as trainer:
+        trainer.run(steps=120, callback=lambda info: scores.append(info.score) and None)
+    assert matched_cosines(topics_of(store), planted[1]).min() > 0.95
+    values = [s.per_word for s in scores if s is not None]
+    assert len(values) == 120 and values[-1] > values[0] + 0.1
+    assert trainer.best_score == max(values) and trainer.last_score == values[-1]
+
+
+def test_held_out_documents_are_never_drawn(store: Store) -> None:
+    held_out = set(store.draw(1000, np.random.default_rng(0), held_out=True).keys)
+    assert 20 < len(held_out) < 70
+    drawn: set[str] = set()
+    with trainer_of(store) as trainer:
+        following = trainer._next
+
+        def spy() -> Any:
+            result = following()
+            drawn.update(result.documents.keys)
+            return result
+
+        trainer._next = spy  # type: ignore[method-assign]
+        trainer.run(steps=60)
+    assert len(drawn) > 300 and not drawn & held_out
+
+
+@pytest.mark.parametrize("prefetch", [False, True])
+def test_a_resumed_run_equals_an_uninterrupted_one(
+    tmp_path: Path, planted: Any, prefetch: bool
+) -> None:
+    """Parameters, priors, clock, scores and random states, bit for bit; wherever it is cut."""
+    ends, infos = [], []
+    for cuts in ([30], [1, 12, 17]):
+        with open_store(tmp_path / f"{cuts}.db", min_documents=1, held_out=0.1) as store:
+            store.append(records(planted[0]))
+            steps: list[Any] = []
+            for n in cuts:
+                with trainer_of(store, prefetch=prefetch) as trainer:
+                    trainer.run(steps=n, callback=lambda info: steps.append(info) and None)
+            ends.append(store.load("model"))
+            infos.append([(i.step.rho, i.totals.sequence, i.score) for i in steps])
+    assert ends[0] == ends[1]
+    assert infos[0] == infos[1] and len(infos[0]) == 30
+
+
+def test_new_words_enter_and_others_stay(store: Store) -> None:
+    with trainer_of(store, learn_priors=False) as trainer:
+        trainer.run(steps=20)
+        before = trainer.checkpoint()
+        assert before is not None
+        rows = before.state.lambda_.dense(before.state.prior.pattern).copy()
+        n_words = len(before.words)
+        store.append([Record("new", ["novel", "word1", "novel"])])
+        vocabulary = store.vocabulary()
+        documents = store.draw(5, np.random.default_rng(0))
+        assert trainer._follows(documents)
+        after = trainer.checkpoint()
+        assert after is not None and list(after.words) == vocabulary.words
+        new_rows = after.state.lambda_.dense(after.state.prior.pattern)
+        np.testing.assert_array_equal(new_rows[:n_words], rows)
+        assert new_rows.shape[0] == n_words + 1
+        trainer.run(steps=5)
+    assert "novel" in load_model(store).feature_names_in_
+
+
+def test_word_by_word_equals_whole(tmp_path: Path, planted: Any) -> None:
+    """The same documents, fed whole or a word at a time: the same model after the same steps."""
+    counts = planted[0][:20]
+    models = []
+    for whole in (True, False):
+        with open_store(tmp_path / f"{whole}.db", min_documents=1, held_out=0.1) as store:
+            for record in records(counts):
+                tokens = [w for w, n in dict(record.words).items() for _ in range(n)]
+                if whole:
+                    store.append([Record(record.key, tokens, record.time)])
+                else:
+                    for token in tokens:
+                        store.append([Record(record.key, [token], record.time)])
+            with trainer_of(store) as trainer:
+                trainer.run(steps=15)
+                models.append(snapshot([trainer._state.lambda_, trainer._state.prior]))
+    assert models[0] == models[1]
+
+
+def test_an_empty_store_is_waited_for(tmp_path: Path) -> None:
+    with open_store(tmp_path / "empty.db", min_documents=1) as store:
+        with trainer_of(store) as trainer:
+            assert trainer.run(until_idle=True) is None
+            assert next(trainer.steps(poll=0.0)) is None
+        assert load_checkpoint(store) is None
+        with pytest.raises(ValueError, match="holds no model 'model' yet"):
+            load_model(store)
+
+
+def test_until_idle_makes_a_whole_pass(store: Store) -> None:
+    with trainer_of(store) as trainer:
+        trainer.run(until_idle=True)
+        n = store.totals().training
+        # The first pass counts as arrivals, the second makes sure that nothing came.
+        assert 2 * n <= trainer._clock.looked_at < 2 * n + 80  # type: ignore[union-attr]
+
+
+def test_other_settings_are_refused(store: Store) -> None:
+    with trainer_of(store) as trainer:
+        trainer.run(steps=2)
+    with pytest.raises(ValueError, match="made with batch_size=40, now it is 50"):
+        trainer_of(store, batch_size=50)
+    with trainer_of(store, batch_size=50, name="other") as other:
+        other.run(steps=1)
+    assert load_checkpoint(store, "other").state.n_steps == 1  # type: ignore[union-attr]
+
+
+def test_a_damaged_checkpoint_is_named(store: Store) -> None:
+    store.save("model", b"nonsense")
+    with pytest.raises(ValueError, match="cannot read the checkpoint 'model'"):
+        trainer_of(store)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"batch_size": 0}, "batch_size must be an integer of at least 1"),
+        ({"method": "magic"}, "method must be one of"),
+        ({"learning_offset": 0.0}, "learning_offset must be positive"),
+        ({"learning_decay": 2.0}, "learning_decay lies between"),
+        ({"topic_word_prior": float("nan")}, "topic_word_prior must be positive"),
+        ({"dtype": "float16"}, "dtype must be float32 or float64"),
+    ],
+)
+def test_bad_settings(store: Store, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        trainer_of(store, **options)
+
+
+def test_a_quiet_store_keeps_its_score(store: Store) -> None:
+    """200 passes with nothing new: the last score stays within 0.01 nats a word of the best."""
+    with trainer_of(store, batch_size=100) as trainer:
+        n = store.totals().training
+        trainer.run(steps=-(-200 * n // 100))
+        assert trainer.best_score is not None and trainer.last_score is not None
+        assert trainer.last_score > trainer.best_score - 0.01
+        rho = trainer._clock.rate(10.0, 0.6, 100)  # type: ignore[union-attr]
+        assert rho < 0.05
+
+
