@@ -57,7 +57,7 @@ def topics_of(store: Store) -> Any:
 def test_planted_topics_are_found_and_the_score_rises(store: Store, planted: Any) -> None:
     scores = []
     with trainer_of(store, score_every=1) as trainer:
-        trainer.run(steps=120, callback=lambda info: scores.append(info.score) and None)
+        trainer.run(steps=120, callback=lambda info: scores.append(info.score))
     assert matched_cosines(topics_of(store), planted[1]).min() > 0.95
     values = [s.per_word for s in scores if s is not None]
     assert len(values) == 120 and values[-1] > values[0] + 0.1
@@ -93,7 +93,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
             steps: list[Any] = []
             for n in cuts:
                 with trainer_of(store, prefetch=prefetch) as trainer:
-                    trainer.run(steps=n, callback=lambda info: steps.append(info) and None)
+                    trainer.run(steps=n, callback=steps.append)
             ends.append(store.load("model"))
             infos.append([(i.step.rho, i.totals.sequence, i.score) for i in steps])
     assert ends[0] == ends[1]
@@ -198,5 +198,3 @@ def test_a_quiet_store_keeps_its_score(store: Store) -> None:
         assert trainer.last_score > trainer.best_score - 0.01
         rho = trainer._clock.rate(10.0, 0.6, 100)  # type: ignore[union-attr]
         assert rho < 0.05
-
-
