@@ -227,6 +227,13 @@ def test_no_bound_before_all_was_seen() -> None:
         memoized.bound(model, state)
 
 
+def test_no_step_without_a_memory() -> None:
+    model, state = start(CASES[0])
+    batch = model.batch(CASES[0].data, slice(5))
+    with pytest.raises(ValueError, match="init` is needed"):
+        memoized.step(model, State(state.lambda_, state.prior), batch, 0, n_local=3)
+
+
 def test_an_infinite_batch_is_refused() -> None:
     """And nothing is changed by it."""
     counts = corpus(0)

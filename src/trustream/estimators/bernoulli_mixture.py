@@ -48,16 +48,17 @@ class BernoulliMixture(MixtureEstimator):
         Share of the steps of `fit`, at its end, over which the learning rate falls to zero, which
         averages out the noise of the batches. `partial_fit` has no end and does without.
     max_iter : int, default=20
-        Passes of `fit` over the data.
+        Most passes of `fit` over the data; draws for "streaming-batch"; "streaming-vb" makes one.
     batch_size : int or None, default=None
-        Most data points of a step of `fit`; None takes 200, or less of small data.
+        Most data points of a step of `fit`; None takes 200, or less of small data; 1,000 for
+        "streaming-vb", 50,000 for "streaming-batch".
     inner_iter : int or None, default=None
         Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
         100.
     total_samples : float, default=None
         For `partial_fit`: number of data points that its rows stand for. None counts the data
-        points seen so far.
+        points seen so far. The streaming algorithms do without.
     tol : float, default=1e-4
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
         ends when a pass raises the bound by less, in nats a data point.

@@ -70,10 +70,10 @@ class LatentDirichletAllocation(
         Share of the steps of `fit`, at its end, over which the learning rate falls to zero, which
         averages out the noise of the batches. `partial_fit` has no end and does without.
     max_iter : int, default=5
-        Passes of `fit` over the data.
+        Most passes of `fit` over the data; draws for "streaming-batch"; "streaming-vb" makes one.
     batch_size : int or None, default=None
         Most documents of a step of `fit`; None takes about 60,000 tokens, or a twentieth of the
-        data if that is less.
+        data if that is less; 1,000 documents for "streaming-vb", 50,000 for "streaming-batch".
     inner_iter : int or None, default=None
         Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
@@ -84,7 +84,7 @@ class LatentDirichletAllocation(
         A document's local step ends when its gamma changes by less, on average over topics.
     total_samples : float, default=None
         For `partial_fit`: number of documents that its rows stand for. None counts the documents
-        seen so far.
+        seen so far. The streaming algorithms do without.
     learn_priors : bool or {"alpha", "eta", "per-word"}, default=True
         Which priors empirical Bayes learns: both, none, one of them, or both with an eta for each
         word.

@@ -86,8 +86,11 @@ def step(
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
+        ValueError: the state has no memory of this kind; see `init`.
     """
     prior, memory = state.prior, state.memory
+    if not isinstance(memory, Memory):
+        raise ValueError(f"a state from `memoized.init` is needed, this one has memory {memory!r}")
     before: Visit | None = memory.visits[index]
     natural = model.restrict(state.lambda_, prior, batch)
     if before is None or before.local is None:
