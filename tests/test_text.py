@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
 
-from trustream.text import build_vocabulary, count_matrix, tokenise
+import numpy as np
+import pytest
+
+from trustream.text import Tokeniser, build_vocabulary, count_matrix, tokenise
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -23,6 +26,35 @@ def test_tokenise_composes_accents() -> None:
 
 def test_tokenise_drops_stop_words_whatever_their_case() -> None:
     assert tokenise("The model, WITHOUT which this doesn't work") == ["model", "work"]
+
+
+TEXT = "The cafe\u0301 in NAI\u0308VE Türkei: ab abc x2vec foo_bar, without which it's 日本語版"
+
+
+def test_the_usual_tokeniser_is_the_function() -> None:
+    assert Tokeniser()(TEXT) == tokenise(TEXT)
+    assert Tokeniser(stop_words=["café"])(TEXT) != tokenise(TEXT)
+
+
+def test_tokenisers_of_ones_own(tmp_path: Path) -> None:
+    assert Tokeniser(min_length=2, stop_words=[])("It is ab a") == ["it", "is", "ab"]
+    assert Tokeniser(lower=False, stop_words=["Cat"])("Cat cat") == ["cat"]
+    assert Tokeniser(stop_words=["CAFE\u0301"])("Café Bar") == ["bar"]
+    assert Tokeniser(r"#(\w+)", min_length=1)("#One and #2") == ["2"]
+    words = tmp_path / "stop.txt"
+    words.write_text("Birds\n\n cats \n", encoding="utf-8")
+    assert Tokeniser(stop_words=words)("Cats, birds, the dogs") == ["the", "dogs"]
+
+
+def test_bad_tokenisers() -> None:
+    with pytest.raises(ValueError, match="is no regular expression"):
+        Tokeniser("[")
+    with pytest.raises(ValueError, match="more than one group"):
+        Tokeniser("(a)(b)")
+    with pytest.raises(ValueError, match="min_length is 0"):
+        Tokeniser(min_length=0)
+    with pytest.raises(ValueError, match="expected words, or a Path"):
+        Tokeniser(stop_words="the")
 
 
 def test_vocabulary_bounds_and_order() -> None:

@@ -114,9 +114,8 @@ def _whole_rows(
     lines: Iterator[Line | None], mark: Mark, syntax: _Syntax, options: Options
 ) -> Iterator[_Whole | None]:
     """Lines put together where a quote is open."""
-    too_long = f"longer than {options.max_bytes} bytes; max_bytes allows more"
     parts: list[bytes] = []
-    size, first = 0, 0
+    size, first, inside = 0, 0, False
     for line in lines:
         if line is None:
             yield None
@@ -124,24 +123,25 @@ def _whole_rows(
         mark, content = line
         if content is not None and mark.number == 1:
             content = content.removeprefix(BYTE_ORDER_MARK)
-        if not parts:
-            first, size = mark.number, 0
+        if not inside:
+            parts, size, first = [], 0, mark.number
             if content is not None and not content.strip():
                 continue
-        size += len(content or b"") + 1
-        if content is None or size > options.max_bytes + 1:
-            yield _Whole(mark, first, b"", f"{too_long}, if no quote was left open")
-            parts = []
-            continue
-        if b'"' not in content:
-            closed = not parts
+        if content is None:  # too long to look for quotes in it
+            size, inside = options.max_bytes + 1, False
         else:
-            closed = (syntax.end if parts else syntax.row).fullmatch(content) is not None
-        parts.append(content)
-        if closed:
-            yield _Whole(mark, first, b"\n".join(parts))
+            size += len(content) + 1
+            parts.append(content)
+            if b'"' in content:
+                inside = (syntax.end if inside else syntax.row).fullmatch(content) is None
+        if size > options.max_bytes:
             parts = []
-    if parts:
+            if not inside:
+                too_long = f"longer than {options.max_bytes} bytes; max_bytes allows more"
+                yield _Whole(mark, first, b"", too_long)
+        elif not inside:
+            yield _Whole(mark, first, b"\n".join(parts))
+    if inside:
         yield _Whole(mark, first, b"", "a quote is open at the end of the file")
 
 

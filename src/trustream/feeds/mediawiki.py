@@ -76,6 +76,7 @@ def split_pages(
         while (place := data.find(_END if inside else _BEGIN, searched)) >= 0:
             end = place + len(_END) if inside else place
             offset, number = offset + end, number + data.count(b"\n", 0, end)
+            lost = lost or (inside and end > max_bytes)
             content = bytes(data[:end]) if inside and not lost else b""
             del data[:end]
             if inside:

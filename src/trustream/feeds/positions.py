@@ -9,6 +9,7 @@ instead.
 from __future__ import annotations
 
 import hashlib
+import os
 from typing import Any
 
 from trustream.feeds.items import FeedError, Mark
@@ -41,7 +42,7 @@ class Identity:
         self.source = source
         self.format = format
         self.whole = whole
-        self.feed = _feed_name(str(source.path))
+        self.feed = _feed_name(os.fsencode(source.path))
         self._head: bytes | None = None
 
     def position(self, mark: Mark, *, finished: bool) -> Position:
@@ -102,9 +103,13 @@ def changed_error(source: FileSource, change: str) -> FeedError:
     )
 
 
-def _feed_name(path: str) -> str:
-    # Names in a store are not as long as paths may be.
-    return path if len(path) <= _MAX_NAME else f"{_hash(path.encode())}:{path[-_MAX_NAME // 2 :]}"
+def _feed_name(path: bytes) -> str:
+    """The path; names in a store are shorter than some paths, and UTF-8 throughout."""
+    try:
+        name = path.decode()
+    except UnicodeDecodeError:
+        name = f"{path.decode(errors='replace')}:{_hash(path)}"
+    return name if len(name) <= _MAX_NAME else f"{_hash(path)}:{name[-_MAX_NAME // 2 :]}"
 
 
 def _hash(content: bytes) -> str:

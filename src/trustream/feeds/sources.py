@@ -43,7 +43,8 @@ class FileSource:
 
     def __init__(self, path: str | Path, *, follow: bool = False) -> None:
         self.path = Path(os.path.abspath(path))
-        self.name = self.path.name
+        # A name need not be UTF-8, and a store takes nothing else.
+        self.name = os.fsencode(self.path.name).decode(errors="replace")
         suffix = self.path.suffix.lower()
         self.compressed = suffix in _COMPRESSED
         self._open = _COMPRESSED.get(suffix)

@@ -12,7 +12,7 @@ _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _EMPTY = re.compile(r"<[a-z]+\b[^<>]*/>", re.IGNORECASE)
 # With few tags inside: else many that are never closed would each be followed to the end.
 _ELEMENT = re.compile(
-    rf"<({'|'.join(_LOST.split())})\b[^<>]*+>[^<]*+(?:<(?!/\1\s*>)[^<]*+){0, 200}+</\1\s*>",
+    rf"<({'|'.join(_LOST.split())})\b[^<>]*+>[^<]*+(?:<(?!/\1\s*>)[^<]*+){{0,200}}+</\1\s*>",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
