@@ -38,6 +38,7 @@ class Server:
         self._server.ensure_postgres_running()
 
     def end(self) -> None:
-        """Stop for good."""
+        """Stop for good; at once, since nothing of it is needed any more."""
+        self.stop()
         self._server.cleanup()
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -71,7 +71,7 @@ def test_a_newer_store_is_refused(address: str, monkeypatch: pytest.MonkeyPatch)
 def test_a_step_that_fails_leaves_nothing(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     fill(address)
     use(monkeypatch, (*MIGRATIONS, BROKEN))
-    with pytest.raises(StoreError, match="could not be changed"):
+    with pytest.raises(StoreError, match=r"could not be (changed|opened)"):
         open_store(address)
     use(monkeypatch, (*MIGRATIONS, EXTRA))
     with open_store(address) as store:

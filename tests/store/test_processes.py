@@ -15,7 +15,7 @@ from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, everything
 from tests.store.model import Model
 from tests.store.server import Server
-from trustream.store import DocumentStore, Record, open_store
+from trustream.store import DocumentStore, Record, Settings, open_store
 from trustream.store.contents import unpack
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
@@ -43,7 +43,7 @@ def contents(store: DocumentStore) -> dict[str, Counter[str]]:
 
 def check(address: str, n_batches: dict[int, int]) -> None:
     """The store holds these batches of each writer, each once, and nothing else."""
-    model = Model(open_store(address).settings)
+    model = Model(Settings())
     for writer, n in n_batches.items():
         for number in range(n):
             for record in children.batch(writer, number):
@@ -112,6 +112,15 @@ def test_two_writers_and_a_reader(address: str) -> None:
 @pytest.mark.slow
 def test_two_writers_and_a_reader_for_long(address: str) -> None:
     two_writers_and_a_reader(address, 30.0)
+
+
+def test_the_server_is_restarted_in_the_middle(server: Server) -> None:
+    two_writers_and_a_reader(f"{server.url}&schema=restarted", 4.0, server)
+
+
+@pytest.mark.slow
+def test_the_server_is_restarted_in_the_middle_of_much(server: Server) -> None:
+    two_writers_and_a_reader(f"{server.url}&schema=restarted_slow", 30.0, server)
 
 
 def test_a_new_store_is_made_by_one_of_many(address: str) -> None:

@@ -113,8 +113,8 @@ def test_any_sequence_of_changes(new_address: Callable[[], str]) -> None:
     run_state_machine_as_test(
         machine(new_address),
         settings=settings(
-            max_examples=25,
-            stateful_step_count=15,
+            max_examples=14,
+            stateful_step_count=14,
             deadline=None,
             derandomize=True,
             suppress_health_check=list(HealthCheck),

@@ -62,7 +62,9 @@ class Row(NamedTuple):
 class Backend(Protocol):
     """A database that holds one store."""
 
+    # To open it again, and to be shown.
     url: str
+    name: str
     settings: Settings
 
     def run(self, work: Callable[[], T], *, write: bool) -> T:
@@ -125,8 +127,8 @@ class Backend(Protocol):
     def insert(self, rows: Sequence[Row]) -> None:
         """Add documents."""
 
-    def update(self, rows: Sequence[tuple[int, float, bytes]]) -> None:
-        """Give (place, time, content)."""
+    def update(self, rows: Sequence[Row]) -> None:
+        """Give documents their new times and contents."""
 
     def remove(self, places: Sequence[int]) -> None:
         """Remove documents."""

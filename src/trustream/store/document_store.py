@@ -53,15 +53,20 @@ class DocumentStore:
 
     def __init__(self, backend: Backend) -> None:
         self._backend: Backend | None = backend
-        self._url = backend.url
+        self._url, self._name = backend.url, backend.name
         self._settings = backend.settings
         self._writer = Writer(backend)
         self._columns = Columns()
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Where it is: `open_store` takes it. It has the password, if there is one."""
         return self._url
+
+    @property
+    def name(self) -> str:
+        """Where it is, to be shown: without a password."""
+        return self._name
 
     @property
     def settings(self) -> Settings:
@@ -71,7 +76,7 @@ class DocumentStore:
     @property
     def _open(self) -> Backend:
         if self._backend is None:
-            raise StoreError(f"the store {self._url} was closed; open it again with open_store")
+            raise StoreError(f"the store {self._name} was closed; open it again with open_store")
         return self._backend
 
     # --- writing

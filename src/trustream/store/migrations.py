@@ -99,6 +99,8 @@ _APPEND_IDS = Migration(
         'CREATE TABLE seen (append_id text COLLATE "C" PRIMARY KEY)',
         'CREATE TABLE feed (name text COLLATE "C" PRIMARY KEY, offset_ bigint NOT NULL,'
         " finished boolean NOT NULL, detail text NOT NULL)",
+        # The last transaction of each writer, by which it finds out what became of it.
+        "CREATE TABLE writer (name text PRIMARY KEY, number bigint NOT NULL)",
     ),
 )
 

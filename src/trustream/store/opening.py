@@ -135,18 +135,18 @@ def _compare(store: DocumentStore, given: dict[str, Any], words: list[str] | Non
         kept = getattr(store.settings, name)
         if value != kept:
             raise StoreError(
-                f"{store.url} was made with {name}={kept!r}, not {value!r}; leave {name} out, "
+                f"{store.name} was made with {name}={kept!r}, not {value!r}; leave {name} out, "
                 "or make a new store"
             )
     if words is None:
         return
     if not store.settings.fixed:
         raise StoreError(
-            f"{store.url} was made with a vocabulary that grows; leave vocabulary out, "
+            f"{store.name} was made with a vocabulary that grows; leave vocabulary out, "
             "or make a new store"
         )
     if store.vocabulary().words != words:
         raise StoreError(
-            f"{store.url} was made with another vocabulary; leave vocabulary out, "
+            f"{store.name} was made with another vocabulary; leave vocabulary out, "
             "or make a new store"
         )

@@ -173,7 +173,11 @@ class Store(Protocol):
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Where it is: `open_store` takes it. It has the password, if there is one."""
+
+    @property
+    def name(self) -> str:
+        """Where it is, to be shown: without a password."""
 
     @property
     def settings(self) -> Settings:

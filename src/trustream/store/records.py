@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,28 +54,39 @@ def flatten(records: Iterable[Record]) -> Batch:
     (['x', 'y', 'x', 'y'], [3, 1], [1, 1, 1, 2])
     """
     records = list(records)
+    if not _are_names_fine(records):
+        for index, record in enumerate(records):
+            _check_names(index, record)
+    if {type(record.words) for record in records} <= {list}:
+        words = list(chain.from_iterable(record.words for record in records))
+        return Batch(records, words, _lengths([record.words for record in records]), None)
+    return _mixed(records)
+
+
+def _mixed(records: list[Record]) -> Batch:
+    """Records with tokens and with mappings."""
     words: list[str] = []
-    lengths = np.empty(len(records), np.int64)
+    parts: list[Collection[str]] = []
     # Where mappings put their counts; tokens count 1 each.
     weighted: list[tuple[int, list[int]]] = []
     for index, record in enumerate(records):
-        _check_names(index, record)
-        before = len(words)
         content = record.words
-        if isinstance(content, list):
-            words += content
-        elif isinstance(content, Mapping):
-            weighted.append((before, _check_counts(index, content)))
-            words += content
+        if isinstance(content, Mapping):
+            weighted.append((len(words), _check_counts(index, content)))
         else:
-            words.extend(_tokens(index, content))
-        lengths[index] = len(words) - before
+            _check_tokens(index, content)
+        parts.append(content)
+        words.extend(content)
     counts = None
     if weighted:
         counts = np.ones(len(words), np.int64)
         for start, values in weighted:
             counts[start : start + len(values)] = values
-    return Batch(records, words, lengths, counts)
+    return Batch(records, words, _lengths(parts), counts)
+
+
+def _lengths(parts: list[Collection[str]]) -> NDArray[np.int64]:
+    return np.fromiter(map(len, parts), np.int64, len(parts))
 
 
 def check_words(batch: Batch, suspects: Iterable[object]) -> None:
@@ -123,6 +135,20 @@ def _fault(word: object) -> str | None:
     return None
 
 
+def _are_names_fine(records: list[Record]) -> bool:
+    """Whether keys, times and append ids are surely right: all at once, which is much faster."""
+    try:
+        keys = [record.key for record in records]
+        rest = {record.time for record in records} | {record.append_id for record in records}
+        text = "".join(keys)
+        text.encode()
+    except (AttributeError, TypeError, UnicodeEncodeError):
+        return False
+    lengths = set(map(len, keys))
+    short = min(lengths, default=1) >= 1 and max(lengths, default=1) <= MAX_CHARACTERS
+    return short and "\0" not in text and rest <= {None}
+
+
 def _check_names(index: int, record: Record) -> None:
     if not isinstance(record, Record):
         raise RecordError(index, f"is of type {type(record).__name__}; give a Record")
@@ -138,7 +164,7 @@ def _check_names(index: int, record: Record) -> None:
         raise RecordError(index, f"time is {time!r}; give seconds since 1970, or None for now")
 
 
-def _tokens(index: int, content: object) -> Iterable[str]:
+def _check_tokens(index: int, content: object) -> None:
     if isinstance(content, str | bytes):
         raise RecordError(
             index, "words are one text; give a list of tokens (trustream.text splits texts)"
@@ -149,7 +175,6 @@ def _tokens(index: int, content: object) -> Iterable[str]:
             f"words are of type {type(content).__name__}; "
             "give a list of tokens or a mapping from words to counts",
         )
-    return content
 
 
 def _check_counts(index: int, content: Mapping[str, int]) -> list[int]:

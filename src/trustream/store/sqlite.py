@@ -21,6 +21,15 @@ from trustream.store.sqlite_tables import SqliteTables
 
 # Seconds that a writer waits for others.
 PATIENCE = 60.0
+_PRAGMAS = (
+    "synchronous=FULL",
+    # 32 MB of pages in memory.
+    "cache_size=-32768",
+    # Reading through the system's cache saves a copy of each page.
+    "mmap_size=4294967296",
+    # 32 MB of log before it goes into the file: pages that change again and again go once.
+    "wal_autocheckpoint=8192",
+)
 # In the header of the file: whose it is.
 _OURS = 0x7472_7374
 
@@ -45,7 +54,7 @@ class SqliteBackend(SqliteTables):
         first: Callable[[SqliteBackend], Settings],
         patience: float = PATIENCE,
     ) -> None:
-        self.url = str(path)
+        self.url = self.name = str(path)
         self._patience = patience
         if sqlite3.sqlite_version_info < (3, 35):
             raise StoreError(
@@ -67,7 +76,7 @@ class SqliteBackend(SqliteTables):
         run = self._database.execute
         self._check_ours()
         self._use_log()
-        for pragma in ("synchronous=FULL", "cache_size=-32768", "mmap_size=4294967296"):
+        for pragma in _PRAGMAS:
             run(f"PRAGMA {pragma}")
         if missing(self._applied(), self.url):
             self.run(lambda: self._migrate(first), write=True)

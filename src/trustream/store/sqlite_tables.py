@@ -56,7 +56,8 @@ class SqliteTables:
     def put_blocks(self, blocks: Iterable[tuple[int, bytes]], sequence: int) -> None:
         """Write blocks of word counts."""
         self._database.executemany(
-            "INSERT OR REPLACE INTO block VALUES (?, ?, ?)",
+            "INSERT INTO block VALUES (?, ?, ?) ON CONFLICT (number)"
+            " DO UPDATE SET counts = excluded.counts, sequence = excluded.sequence",
             ((number, counts, sequence) for number, counts in blocks),
         )
 
@@ -126,10 +127,10 @@ class SqliteTables:
             rows,
         )
 
-    def update(self, rows: Sequence[tuple[int, float, bytes]]) -> None:
+    def update(self, rows: Sequence[Row]) -> None:
         """Give new times and contents."""
         self._database.executemany(
-            "UPDATE document SET time = ?2, content = ?3 WHERE place = ?1", rows
+            "UPDATE document SET time = ?4, content = ?5 WHERE place = ?1", rows
         )
 
     def remove(self, places: Sequence[int]) -> None:

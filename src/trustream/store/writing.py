@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable, Iterable, Sequence
-from itertools import repeat
 
 import numpy as np
 
@@ -23,8 +22,17 @@ from trustream.store.word_counts import WordCounts
 
 # Words remembered; about 100 bytes each.
 _REMEMBERED = 2_000_000
+# Documents remembered, those below so many bytes; together at most 20 MB.
+_RECENT, _SMALL = 10_000, 2048
 # Documents deleted at a time, so that a large deletion needs little memory.
 _AT_ONCE = 1000
+
+
+class _Numbers(dict[str, int]):
+    """Numbers of words; -1 for one that is not remembered."""
+
+    def __missing__(self, word: str) -> int:
+        return -1
 
 
 class Writer:
@@ -36,7 +44,8 @@ class Writer:
         self._forget()
 
     def _forget(self) -> None:
-        self._numbers: dict[str, int] = {}
+        self._numbers = _Numbers()
+        self._recent: dict[str, Row] = {}
         self._counts = WordCounts()
         self._columns = Columns()
         self._in_change = False
@@ -50,6 +59,7 @@ class Writer:
             self._in_change = True
             state = self._backend.state(write=True)
             if state.sequence != self._counts.sequence:
+                self._recent.clear()
                 self._counts.refresh(
                     self._backend.blocks_since(self._counts.sequence), state.sequence
                 )
@@ -79,7 +89,7 @@ class Writer:
         """Numbers of words that are remembered, -1 for others, which are checked."""
         words = batch.words
         try:
-            numbers = np.fromiter(map(self._numbers.get, words, repeat(-1)), np.int64, len(words))
+            numbers = np.fromiter(map(self._numbers.__getitem__, words), np.int64, len(words))
         except TypeError:
             check_words(batch, words)
             raise
@@ -111,7 +121,7 @@ class Writer:
             counts = None if counts is None else counts[known]
         places = contents.place(documents, numbers)
         new = contents.gather(places, counts)
-        rows = {order[row.key]: row for row in self._backend.by_key(list(order))}
+        rows = self._find(order)
         there = sorted(rows)
         old = contents.stored([rows[i].content for i in there], np.array(there, np.int64))
         both, fresh_pairs = contents.add(old, new)
@@ -164,6 +174,15 @@ class Writer:
         numbers[unknown] = [found.get(word, -1) for word in words]
         return numbers
 
+    def _find(self, order: dict[str, int]) -> dict[int, Row]:
+        """The documents that there are, by their number in the batch."""
+        recent = self._recent
+        rows = {i: recent[key] for key, i in order.items() if key in recent}
+        if len(rows) < len(order):
+            others = [key for key in order if key not in recent] if rows else list(order)
+            rows.update((order[row.key], row) for row in self._backend.by_key(others))
+        return rows
+
     def _store(
         self,
         state: State,
@@ -175,26 +194,35 @@ class Writer:
         """Write the documents, new ones into the next slots."""
         packed = contents.pack(pairs, len(order))
         new: list[Row] = []
-        changed: list[tuple[int, float, bytes]] = []
-        for (key, i), time in zip(order.items(), times.tolist(), strict=True):
+        changed: list[Row] = []
+        for (key, i), time, content in zip(order.items(), times.tolist(), packed, strict=True):
             row = rows.get(i)
             if row is not None:
-                changed.append((row.place, max(row.time, time), packed[i]))
+                changed.append(Row(row.place, row.number, key, max(row.time, time), content))
                 continue
-            held_out = is_held_out(key, self._settings.held_out)
-            if held_out:
+            if is_held_out(key, self._settings.held_out):
                 place = place_of(state.held_out, True)
                 state.held_out += 1
             else:
                 place = place_of(state.training, False)
                 state.training += 1
                 state.added += 1
-            new.append(Row(place, state.next_document, key, time, packed[i]))
+            new.append(Row(place, state.next_document, key, time, content))
             state.next_document += 1
         if new:
             self._backend.insert(new)
         if changed:
+            # In their order on the disk.
+            changed.sort()
             self._backend.update(changed)
+        self._remember(new, changed)
+
+    def _remember(self, *rows: list[Row]) -> None:
+        """Documents that just changed will often change again: do not look these up."""
+        if len(self._recent) > _RECENT:
+            self._recent.clear()
+        for some in rows:
+            self._recent.update((row.key, row) for row in some if len(row.content) < _SMALL)
 
     def _count(self, state: State, places: Ints, fresh: contents.Pairs) -> None:
         """Note words in documents that did not have them; let words take part that now may.
@@ -203,7 +231,7 @@ class Writer:
             places: (document, word) of every token as it came.
             fresh: those pairs that are new.
         """
-        words, by = np.unique(fresh.words, return_counts=True)
+        words, by = _tally(fresh.words, state.next_word)
         self._backend.put_blocks(self._counts.change(words, by), state.sequence)
         self._counts.sequence = state.sequence
         if self._settings.fixed:
@@ -216,7 +244,8 @@ class Writer:
         needed = self._settings.min_documents - (now - by)[may]
         come = np.flatnonzero(np.isin(places & 0xFFFFFFFF, candidates))
         pairs, first = np.unique(places[come], return_index=True)
-        new = np.isin(pairs, fresh.places, assume_unique=True)
+        at = np.searchsorted(fresh.places, pairs)
+        new = fresh.places.take(at, mode="clip") == pairs
         candidates = in_order_of_entry(
             candidates, needed, pairs[new] & 0xFFFFFFFF, come[first[new]]
         )
@@ -241,13 +270,14 @@ class Writer:
         if not places:
             return 0
         state.sequence += 1
+        self._recent.clear()
         for start in range(0, len(places), _AT_ONCE):
             part = places[start : start + _AT_ONCE]
             _, all_words, counts = contents.unpack(
                 [r.content for r in self._backend.by_place(part)]
             )
             state.tokens -= int(counts.sum(dtype=np.int64))
-            words, by = np.unique(all_words.astype(np.int64), return_counts=True)
+            words, by = _tally(all_words.astype(np.int64), state.next_word)
             self._backend.put_blocks(self._counts.change(words, -by), state.sequence)
             self._backend.remove(part)
             self._release(state, words)
@@ -269,6 +299,15 @@ class Writer:
             return
         columns = self._columns.of(words[self._counts.values[words] == 0])
         self._put_columns(state, [(column, None) for column in columns[columns >= 0].tolist()])
+
+
+def _tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
+    """The different words, in order, and how often each occurs."""
+    if n_words > 4 * len(words):
+        return np.unique(words, return_counts=True)
+    counts = np.bincount(words, minlength=n_words)
+    there = np.flatnonzero(counts)
+    return there, counts[there]
 
 
 def _times(records: list[Record], of_record: list[int], n: int, now: float) -> Ints:
