@@ -123,7 +123,7 @@ def test_mixtures(files: Path, model: str, data: str) -> None:
 
 def test_errors_say_what_to_do(files: Path, tmp_path: Path) -> None:
     topics, data = files / "topics.safetensors", files / "held_out.npz"
-    assert "does not exist" in fail(tmp_path / "none", data)
+    assert "there is no model file" in fail(tmp_path / "none", data)
     assert "points.npy" in fail(files / "points.npy", data)
     assert "give a vocabulary" in fail(topics, files / "held_out.txt")
     assert "features" in fail(topics, files / "points.npy")

@@ -10,7 +10,9 @@ import click
 from trustream import __version__
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
+from trustream.cli.ingest import ingest
 from trustream.cli.recommend import recommend
+from trustream.cli.simulate import simulate
 from trustream.cli.stores import export, init, status, topics, transform
 from trustream.cli.train import train
 
@@ -22,6 +24,6 @@ def main() -> None:
 
 
 for command in (
-    demo, init, train, status, topics, transform, evaluate, recommend, export,
+    demo, init, ingest, train, status, topics, transform, evaluate, recommend, export, simulate,
 ):  # fmt: skip
     main.add_command(command)

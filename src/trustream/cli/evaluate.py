@@ -19,11 +19,12 @@ Examples:
   trustream evaluate topics.safetensors held_out.npz
   trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt --json
   trustream evaluate topics.safetensors held_out.npz -m left-to-right -m npmi
+  trustream evaluate topics.db new.txt
 """
 
 
 @click.command(epilog=_EPILOG)
-@click.argument("model", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("model", metavar="MODEL_OR_STORE")
 @click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option(
     "-m",
@@ -52,7 +53,7 @@ Examples:
 @click.option("--jobs", type=click.IntRange(1), help="Threads.  [default: all cores]")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def evaluate(
-    model: Path,
+    model: str,
     data: Path,
     measures: tuple[str, ...],
     vocabulary: Path | None,
@@ -63,21 +64,22 @@ def evaluate(
     jobs: int | None,
     as_json: bool,
 ) -> None:
-    """Score a saved MODEL on held-out DATA: likelihood, bound, coherence, density.
+    """Score a model on held-out DATA: likelihood, bound, coherence, density.
 
-    MODEL is a file that an estimator saved. DATA is a matrix with the model's columns (.npz, .npy,
-    .mtx, .csv) or text (.txt with a document a line, .jsonl with a text or tokens a line).
+    MODEL_OR_STORE is a file that an estimator saved, or a document store with a model. DATA is a
+    matrix with the model's columns (.npz, .npy, .mtx, .csv) or text (.txt with a document a line,
+    .jsonl with a text or tokens a line).
     """
     from rich.console import Console
 
-    import trustream
     from trustream import reading
+    from trustream.cli.options import clear_errors
     from trustream.evaluation.report import report
     from trustream.terminal import progress
 
     console = Console(stderr=True)
-    try:
-        estimator = trustream.load(model)
+    with clear_errors():
+        estimator = _load(model)
         names = _names(estimator, vocabulary)
         X = reading.read_matrix(data, names)
         if rows is not None:
@@ -93,19 +95,33 @@ def evaluate(
             n_jobs=jobs,
             progress=lambda title, total: progress(console, title, total),
         )
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
     if as_json:
         click.echo(json.dumps(result.to_json(), indent=2))
     else:
-        _print(result, model.name, data.name)
+        _print(result, Path(model).name, data.name)
+
+
+def _load(path: str) -> Any:
+    """The estimator in a file, or the model of a store."""
+    import trustream
+    from trustream.cli.options import looks_like_store, opened
+
+    if not looks_like_store(path):
+        return trustream.load(path)
+    from trustream.streaming.model import load_model
+
+    with opened(path) as store:
+        return load_model(store)
 
 
 def _names(estimator: Any, vocabulary: Path | None) -> list[str] | None:
     from trustream import reading
 
+    names = getattr(estimator, "feature_names_in_", None)
+    if names is not None:
+        # Files have rows and no names: scikit-learn would warn of that with every call.
+        del estimator.feature_names_in_
     if vocabulary is None:
-        names = getattr(estimator, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
     words = reading.read_vocabulary(vocabulary)
     if len(words) != estimator.n_features_in_:

@@ -41,10 +41,23 @@ def echo_json(value: Any) -> None:
 @contextmanager
 def clear_errors() -> Iterator[None]:
     """What a user can put right is said in a sentence, with exit code 1."""
+    from trustream.store.errors import StoreError
+
     try:
         yield
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, StoreError) as error:
         raise click.ClickException(str(error)) from error
+
+
+def looks_like_store(path: str) -> bool:
+    """Whether a path or address is a store's, and not a saved model's."""
+    if "://" in path:
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(15) == b"SQLite format 3"
+    except OSError:
+        return False
 
 
 @contextmanager

@@ -183,7 +183,10 @@ def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> Non
 
     with opened(store) as found:
         model = load_model(found, name)
-        matrix = reading.read_matrix(data, [str(word) for word in model.feature_names_in_])
+        words = [str(word) for word in model.feature_names_in_]
+        # Files have rows and no names: scikit-learn would warn of that.
+        del model.feature_names_in_
+        matrix = reading.read_matrix(data, words)
         proportions = model.transform(matrix)
     for row, theta in enumerate(proportions):
         if as_json:

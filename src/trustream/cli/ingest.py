@@ -1,0 +1,119 @@
+"""``trustream ingest``."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from trustream.cli.options import clear_errors, echo_json, json_option, opened, store_argument
+
+# Written out, so that --help does not load the readers; a test compares them.
+FORMATS = ("jsonl", "text", "csv", "ratings", "parquet", "uci", "ldac", "mediawiki")
+
+_EPILOG = """\b
+Examples:
+  trustream ingest topics.db news.jsonl
+  trustream ingest topics.db enwiki-pages-articles.xml.bz2
+  trustream ingest topics.db log.txt --follow       # goes on as lines are added
+  tail -f events.jsonl | trustream ingest topics.db - --format jsonl
+"""
+
+
+@click.command(epilog=_EPILOG)
+@store_argument
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="[default: by the name]")
+@click.option(
+    "--on-error",
+    default="stop",
+    show_default=True,
+    type=click.Choice(["stop", "skip"]),
+    help="What to do at a bad record.",
+)
+@click.option("--again", is_flag=True, help="Read a file from its start, though it was read.")
+@click.option("--follow", is_flag=True, help="Wait at the end for lines to be added.")
+@click.option("--idle", type=click.FloatRange(0), help="Stop following after so many idle seconds.")
+@click.option(
+    "--batch", default=1000, show_default=True, type=click.IntRange(1), help="Records a commit."
+)
+@click.option(
+    "--vocabulary",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Words by number, for uci and ldac.",
+)
+@click.option("--id-column", default="id", show_default=True, help="Of csv and parquet.")
+@click.option("--text-column", default="text", show_default=True, help="Of csv and parquet.")
+@click.option("--threshold", type=float, help="Of ratings: liked from here on.")
+@json_option
+def ingest(
+    store: str,
+    files: tuple[str, ...],
+    format_: str | None,
+    on_error: str,
+    again: bool,
+    follow: bool,
+    idle: float | None,
+    batch: int,
+    vocabulary: Path | None,
+    id_column: str,
+    text_column: str,
+    threshold: float | None,
+    as_json: bool,
+) -> None:
+    """Add documents of files, or of standard input (-), to a STORE, each exactly once.
+
+    A file that was read before adds only what was appended to it since. An ingest that was stopped
+    or killed goes on where it was when it is run again.
+    """
+    from rich.console import Console
+
+    from trustream import feeds, reading
+    from trustream.terminal import progress
+
+    console = Console(stderr=True)
+    options: dict[str, Any] = {
+        "id_column": id_column,
+        "text_column": text_column,
+        "threshold": threshold,
+    }
+    with clear_errors():
+        if vocabulary is not None:
+            options["vocabulary"] = reading.read_vocabulary(vocabulary)
+    with opened(store) as found:
+        for file in files:
+            title = "standard input" if file == "-" else Path(file).name
+            size = Path(file).stat().st_size if file != "-" and Path(file).is_file() else None
+            with progress(console, title, None if follow else size) as advance:
+                result = feeds.ingest(
+                    found,
+                    file,
+                    format=format_,
+                    batch=batch,
+                    on_error=on_error,
+                    again=again,
+                    follow=follow,
+                    idle=idle,
+                    progress=lambda at: advance(at.done),
+                    **options,
+                )
+            for problem in result.problems:
+                click.echo(f"left out: {problem}", err=True)
+            if as_json:
+                echo_json({"file": file, **dataclasses.asdict(result)})
+            else:
+                click.echo(
+                    f"{title}: {result.n_records:,} records, {result.n_documents:,} new documents, "
+                    f"{result.n_tokens:,} tokens" + _others(result)
+                )
+
+
+def _others(result: Any) -> str:
+    parts = []
+    if result.n_repeated:
+        parts.append(f"{result.n_repeated:,} repeated")
+    if result.n_bad:
+        parts.append(f"{result.n_bad:,} bad ones left out")
+    return f" ({', '.join(parts)})" if parts else ""

@@ -1,0 +1,192 @@
+"""A store's life on the command line: init, ingest, train, look, take out."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner, Result
+
+import trustream
+from trustream.cli import main
+from trustream.cli.ingest import FORMATS
+
+PETS = "cat dog bird fish horse".split()
+MONEY = "bank bond rate stock coin".split()
+
+
+def call(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def ok(*arguments: object) -> str:
+    result = call(*arguments)
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    return result.stdout
+
+
+def values(*arguments: object) -> dict[str, Any]:
+    """The last JSON object that a command prints."""
+    return json.loads(ok(*arguments, "--json").splitlines()[-1])
+
+
+def fails(*arguments: object) -> str:
+    result = call(*arguments)
+    assert result.exit_code == 1, result.output + repr(result.exception)
+    assert "Error: " in result.output and "Traceback" not in result.output
+    return result.output
+
+
+def write_documents(path: Path, n: int, first: int = 0) -> Path:
+    rng = np.random.default_rng(first)
+    with path.open("a") as file:
+        for i in range(first, first + n):
+            words = rng.choice([PETS, MONEY][i % 2], 12).tolist()
+            file.write(json.dumps({"id": f"d{i}", "text": " ".join(words)}) + "\n")
+    return path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    path = tmp_path / "topics.db"
+    ok("init", path, "--topics", 2, "--min-documents", 1, "--held-out", 0.1, "--batch", 20)
+    return path
+
+
+@pytest.fixture
+def trained(store: Path, tmp_path: Path) -> Path:
+    ok("ingest", store, write_documents(tmp_path / "feed.jsonl", 200))
+    ok("train", store, "--steps", 50)
+    return store
+
+
+def test_the_whole_way(store: Path, tmp_path: Path) -> None:
+    feed = write_documents(tmp_path / "feed.jsonl", 200)
+    assert "ready for 3 topics" not in ok("init", store, "--topics", 2, "--min-documents", 1,
+                                          "--held-out", 0.1, "--batch", 20)  # fmt: skip
+    empty = values("status", store)
+    assert (empty["documents"], empty["steps"], empty["heldout"]) == (0, 0, None)
+    added = values("ingest", store, feed)
+    assert (added["n_documents"], added["finished"]) == (200, True)
+    assert values("ingest", store, feed)["n_records"] == 0
+    done = values("train", store, "--until-idle")
+    status = values("status", store)
+    assert status["steps"] == done["steps"] > 15
+    assert status["documents"] == 200 and status["tokens"] == 2400 and status["words"] == 10
+    assert 0 < status["rho"] < 1
+    topics = [json.loads(line) for line in ok("topics", store, "-n", 5, "--json").splitlines()]
+    assert sorted(sorted(topic["words"]) for topic in topics) == sorted(
+        [sorted(PETS), sorted(MONEY)]
+    )
+    assert sum(topic["share"] for topic in topics) == pytest.approx(1)
+    # More documents, more steps, the same model.
+    write_documents(feed, 50, first=200)
+    assert values("ingest", store, feed)["n_documents"] == 50
+    assert values("train", store, "--steps", 5)["steps"] == done["steps"] + 5
+
+
+def test_plain_output(trained: Path) -> None:
+    assert "200 documents" in ok("status", trained)
+    assert "2 topics, 50 steps" in ok("status", trained)
+    assert set(PETS) & set(ok("topics", trained).split())
+
+
+def test_transform_export_and_evaluate(trained: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new.txt"
+    new.write_text("a dog and a cat\nthe bank, its rate\n")
+    rows = [json.loads(line) for line in ok("transform", trained, new, "--json").splitlines()]
+    theta = np.array([row["theta"] for row in rows])
+    assert theta.argmax(axis=1)[0] != theta.argmax(axis=1)[1]
+    assert "0:" in ok("transform", trained, new)
+    path = tmp_path / "model.safetensors"
+    assert values("export", trained, path)["words"] == 10
+    model = trustream.load(path)
+    assert sorted(model.feature_names_in_) == sorted(PETS + MONEY)
+    lines = ok("evaluate", trained, new, "--json", "-m", "bound")
+    of_file = ok("evaluate", path, new, "--json", "-m", "bound")
+    assert json.loads(lines) == json.loads(of_file)
+
+
+def test_errors(store: Path, tmp_path: Path) -> None:
+    assert "init" in fails("train", _made(tmp_path / "bare.db"))
+    assert "no model 'model' yet" in fails("topics", store)
+    assert "other settings already" in fails("init", store, "--topics", 3, "--min-documents", 1,
+                                             "--held-out", 0.1)  # fmt: skip
+    for command in ("status", "topics", "train"):
+        assert str(tmp_path / "none.db") in fails(command, tmp_path / "none.db")
+    foreign = tmp_path / "foreign.db"
+    foreign.write_bytes(b"not a database at all, but long enough" * 100)
+    assert "foreign.db" in fails("status", foreign)
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"id": "a", "text": "cat dog"}\nnonsense\n{"id": "b", "text": "bank"}\n')
+    assert "line 2" in fails("ingest", store, bad)
+    assert values("status", store)["documents"] == 1
+    skipped = values("ingest", store, bad, "--on-error", "skip")
+    assert (skipped["n_bad"], skipped["n_documents"]) == (1, 1)
+
+
+def _made(path: Path) -> Path:
+    trustream.open_store(path).close()
+    return path
+
+
+def test_formats_are_those_of_the_feeds() -> None:
+    from trustream import feeds
+
+    assert set(FORMATS) == set(feeds.FORMATS)
+
+
+def test_every_command_is_documented() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "commands.md").read_text(encoding="utf-8")
+    for name, command in main.commands.items():
+        assert f"trustream {name}" in text, name
+        assert command.help, name
+
+
+def test_training_and_ingesting_at_once_and_a_polite_end(store: Path, tmp_path: Path) -> None:
+    """Two real processes on one store; SIGTERM ends the trainer with a checkpoint, exit code 0."""
+    python = [sys.executable, "-m", "trustream"]
+    trainer = subprocess.Popen(
+        [*python, "train", str(store), "--json", "--checkpoint-every", "0.5"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        for first in range(0, 300, 50):
+            path = write_documents(tmp_path / f"feed{first}.jsonl", 50, first)
+            ok("ingest", store, path)
+        deadline = time.monotonic() + 60
+        while values("status", store)["steps"] == 0 and time.monotonic() < deadline:
+            time.sleep(0.2)
+        trainer.send_signal(signal.SIGTERM)
+        out, err = trainer.communicate(timeout=60)
+    finally:
+        trainer.kill()
+    assert trainer.returncode == 0, err
+    done = json.loads(out.splitlines()[-1])
+    status = values("status", store)
+    assert status["documents"] == 300
+    assert status["steps"] == done["steps"] > 0
+
+
+def test_simulate(tmp_path: Path) -> None:
+    words = PETS + MONEY
+    (tmp_path / "words.txt").write_text("\n".join(words))
+    rng = np.random.default_rng(0)
+    rows = [rng.multinomial(12, [0.2] * 5 + [0] * 5), rng.multinomial(12, [0] * 5 + [0.2] * 5)] * 40
+    np.save(tmp_path / "counts.npy", np.array(rows))
+    store = tmp_path / "stream.db"
+    arguments = (store, tmp_path / "counts.npy", "--vocabulary", tmp_path / "words.txt")
+    options = ("--topics", 2, "--rate", 4, "-p", 0.5, "--batch", 10)
+    final = values("simulate", *arguments, *options)
+    assert (final["documents"], final["tokens"]) == (80, 960)
+    assert values("status", store)["steps"] == final["steps"] > 30
+    assert "has documents already" in fails("simulate", *arguments, *options)
