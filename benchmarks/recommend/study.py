@@ -49,16 +49,16 @@ def measure(setup: Setup) -> Iterator[Row]:
         print(f"  {chosen}: {_line(runs)}", file=sys.stderr, flush=True)
     found.sort(key=lambda entry: -max(_mean(runs, BOTH[0]) for runs in entry[1].values()))
     better = found[: (n_settings + 1) // 2]
-    wins = sum(
-        all(_mean(runs["TR"], name) >= _mean(runs["NG"], name) for name in BOTH)
-        for _, runs in better
-    )
+    differences = [[_difference(runs, name) for name in BOTH] for _, runs in better]
+    wins = sum(all(mean >= 0 for mean, _ in both) for both in differences)
+    draws = sum(all(mean >= -2 * error for mean, error in both) for both in differences)
     for rank, (chosen, runs) in enumerate(found, start=1):
         ratio = _mean(runs["TR"], BOTH[0]) / _mean(runs["NG"], BOTH[0])
         half = "better half" if rank <= len(better) else "other half"
         text = " ".join(str(value) for value in chosen.values())
         yield information(f"{half}: {text}: TR / NG", ratio, "x", settings=chosen, runs=runs)
     yield at_least("better half: TR at least matches NG on both", wins, len(better), "settings")
+    yield information("better half: TR not below NG by two standard errors", draws, "settings")
 
 
 def _mean(runs: list[dict[str, float]], name: str) -> float:
@@ -71,10 +71,16 @@ def _line(runs: dict[str, list[dict[str, float]]]) -> str:
         f"{method} {' '.join(f'{_mean(of, name):.4f}' for name in BOTH)}"
         for method, of in runs.items()
     ]
+    difference, error = _difference(runs, BOTH[0])
+    return "; ".join([*means, f"difference {difference:+.4f} ± {error:.4f}"])
+
+
+def _difference(runs: dict[str, list[dict[str, float]]], name: str) -> tuple[float, float]:
+    """TR less NG, mean over splits, and the standard error of that."""
     pairs = zip(runs["TR"], runs["NG"], strict=True)
-    difference = np.array([tr[BOTH[0]] - ng[BOTH[0]] for tr, ng in pairs])
-    error = difference.std(ddof=1) / np.sqrt(difference.size) if difference.size > 1 else np.inf
-    return "; ".join([*means, f"difference {difference.mean():+.4f} ± {error:.4f}"])
+    values = np.array([tr[name] - ng[name] for tr, ng in pairs])
+    error = values.std(ddof=1) / np.sqrt(values.size) if values.size > 1 else np.inf
+    return float(values.mean()), float(error)
 
 
 def _runs(chosen: dict[str, Any], method: str, splits: list[data.Split]) -> list[dict[str, float]]:

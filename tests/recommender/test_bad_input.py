@@ -164,6 +164,7 @@ def test_the_last_of_repeated_ratings_counts() -> None:
     frame = {"user": ["a", "a", "a"], "item": ["x", "y", "x"], "rating": [5, 5, 1]}
     assert weights(frame) == [[1, 5]]
     assert weights(frame, threshold=4) == [[0, 1]]
+    assert weights(frame, threshold=5) == [[0, 1]]  # at least, not above
 
 
 def test_the_latest_by_time_counts_whatever_the_order() -> None:
