@@ -16,16 +16,13 @@ ESTIMATORS = [
     GaussianMixture(n_components=2, max_iter=2, learning_method="batch"),
     GaussianMixture(n_components=2, max_iter=2, covariance_type="diag"),
     GaussianMixture(n_components=2, max_iter=2, covariance_type="tied"),
-    *(
-        kind(n_components=n, max_iter=2, **settings)
-        for kind, n in ((LatentDirichletAllocation, 2), (BernoulliMixture, 4), (GaussianMixture, 2))
-        for settings in (
-            {"learning_method": "streaming-vb", "inner_iter": 5},
-            {"learning_method": "streaming-batch", "inner_iter": 5},
-            {"learning_method": "memoized"},
-            {"learning_rate": "adaptive"},
-        )
-    ),
+    LatentDirichletAllocation(n_components=2, learning_method="streaming-vb", inner_iter=5),
+    LatentDirichletAllocation(n_components=2, learning_method="streaming-batch", inner_iter=5),
+    LatentDirichletAllocation(n_components=2, max_iter=2, learning_method="memoized"),
+    LatentDirichletAllocation(n_components=2, max_iter=2, learning_rate="adaptive"),
+    BernoulliMixture(n_components=4, learning_method="streaming-vb", inner_iter=5),
+    GaussianMixture(n_components=2, learning_method="streaming-batch", inner_iter=5),
+    GaussianMixture(n_components=2, max_iter=2, learning_method="memoized"),
 ]
 
 
