@@ -13,6 +13,8 @@ from rich.console import Console
 
 from trustream import demo, terminal
 from trustream.cli import main
+from trustream.store import open_store
+from trustream.streaming.model import load_checkpoint, load_settings
 
 
 def planted_tree(folder: Path, n: int = 300) -> list[list[str]]:
@@ -27,33 +29,42 @@ def planted_tree(folder: Path, n: int = 300) -> list[list[str]]:
     return kinds
 
 
-def test_run_from_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out, err = (Console(file=io.StringIO(), width=100) for _ in range(2))
-    kinds = planted_tree(tmp_path)
-    result = demo.run(n_components=2, n_words=60, roots=[tmp_path], out=out, err=err)
-    assert sorted(map(sorted, result.topics)) == sorted(map(sorted, kinds))
-    assert (result.n_documents, result.n_held_out, result.n_words) == (285, 15, 120)
-    assert result.uniform == pytest.approx(-math.log(120))
-    assert result.unigram == pytest.approx(-math.log(120), abs=0.1)
-    # Knowing the kind halves the words to choose from, a gain of log 2.
-    assert result.trained == pytest.approx(-math.log(60), abs=0.1)
-    assert result.first_step <= result.trained + 0.01
-    printed = out.file.getvalue()
-    assert f"{result.trained:.3f}" in printed
-    assert "285 docstrings, 120 different words" in printed
-    assert err.file.getvalue().startswith("Reading docstrings: ")
-    assert "LatentDirichletAllocation: step" in capsys.readouterr().err
-    again = demo.run(
-        n_components=2, n_words=60, roots=[tmp_path], out=out, err=Console(file=io.StringIO())
+@pytest.mark.parametrize("terminal_", [False, True])
+def test_run_from_end_to_end(tmp_path: Path, terminal_: bool) -> None:
+    out = Console(file=io.StringIO(), width=100, height=40, force_terminal=terminal_)
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    kinds = planted_tree(folder)
+    store = tmp_path / "demo.db"
+    result = demo.run(
+        n_components=2,
+        n_words=60,
+        max_documents=300,
+        seconds=6.0,
+        store=store,
+        roots=[folder],
+        out=out,
     )
-    assert again.trained == result.trained
-    assert again.topics == result.topics
+    assert result.totals.documents == 300 and result.totals.tokens == 9000
+    assert sorted(map(sorted, result.topics)) == sorted(map(sorted, kinds))
+    # Knowing the kind halves the words to choose from, a gain of log 2.
+    assert result.scores[-1][1] == pytest.approx(math.log(2), abs=0.1)
+    printed = out.file.getvalue()  # type: ignore[attr-defined]
+    assert "300 docstrings came in, 9,000 words" in printed
+    assert f"trustream train {store}" in printed.replace("\n", "")
+    if terminal_:
+        assert "over time" in printed
+    with open_store(store, create=False) as found:
+        assert load_settings(found).n_components == 2  # type: ignore[union-attr]
+        assert load_checkpoint(found).state.n_steps == result.steps  # type: ignore[union-attr]
+    with pytest.raises(ValueError, match="has documents already"):
+        demo.run(store=store, roots=[folder], out=out)
 
 
 def test_run_needs_documents(tmp_path: Path) -> None:
     quiet = Console(file=io.StringIO())
     with pytest.raises(ValueError, match="found 0 docstrings"):
-        demo.run(roots=[tmp_path], out=quiet, err=quiet)
+        demo.run(store=tmp_path / "demo.db", roots=[tmp_path], out=quiet)
 
 
 def test_bar_on_a_terminal() -> None:
@@ -67,9 +78,11 @@ def test_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, int]] = []
     monkeypatch.setattr(demo, "run", lambda **options: seen.append(options))
     options = ["--topics", "7", "--documents", "200", "--words", "3", "--seed", "5"]
+    options += ["--seconds", "9", "--store", "x.db"]
     result = CliRunner().invoke(main, ["demo", *options])
     assert result.exit_code == 0, result.output
-    assert seen == [{"n_components": 7, "max_documents": 200, "n_words": 3, "seed": 5}]
+    expected = {"n_components": 7, "max_documents": 200, "n_words": 3, "seed": 5}
+    assert seen == [{**expected, "seconds": 9.0, "store": Path("x.db")}]
 
 
 def test_command_shows_an_error_as_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,54 +1,53 @@
-"""The demonstration: topics of the docstrings of the installed Python packages."""
+"""The demonstration: docstrings stream into a store while a model learns from it."""
 
 from __future__ import annotations
 
-import math
+import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 from rich.console import Console
-from rich.table import Table
 
-import trustream
-from trustream import docstrings, text
-from trustream.evaluation import completion_from, split_tokens
-from trustream.terminal import progress
+from trustream import docstrings
+from trustream.demo_view import View
+from trustream.store import open_store
+from trustream.store.protocol import Record, Totals
+from trustream.streaming.model import save_settings
+from trustream.streaming.trainer import StreamInfo, StreamTrainer
 
-_HELD_OUT = 0.05  # of the documents
 _FEWEST_DOCUMENTS = 100
+# Documents arrive over this share of the time; in the rest the model sees no new ones.
+_ARRIVING = 0.7
+_RECORDS = 20
 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What `run` measured. Log-likelihoods are in nats a word of the hidden halves.
+    """What `run` did.
 
     Attributes
     ----------
+    store : Path
+        The store; it stays.
     topics : list of lists of str
         The most probable words of each topic, the largest topic first.
-    n_documents, n_held_out, n_words : int
-        Documents trained on, documents held out, words of the vocabulary.
-    uniform, unigram, first_step, trained : float
-        Log-likelihood of: all words equally likely (what equal, flat topics give before any
-        training), the word frequencies of the training documents, the model after its first
-        step, the trained model.
-    seconds : float
-        Time of the fit.
+    totals : Totals
+        Of the store at the end.
+    steps : int
+        Steps that the trainer took.
+    scores : list of (float, float)
+        Seconds since the start, and by how many nats a word the topics predict held-out documents
+        better than word frequencies do.
     """
 
+    store: Path
     topics: list[list[str]]
-    n_documents: int
-    n_held_out: int
-    n_words: int
-    uniform: float
-    unigram: float
-    first_step: float
-    trained: float
-    seconds: float
+    totals: Totals
+    steps: int
+    scores: list[tuple[float, float]]
 
 
 def run(
@@ -56,110 +55,125 @@ def run(
     n_components: int = 20,
     max_documents: int = 10_000,
     n_words: int = 8,
+    seconds: float = 60.0,
     seed: int = 0,
+    store: Path | None = None,
     roots: Sequence[Path] | None = None,
     out: Console | None = None,
-    err: Console | None = None,
 ) -> DemoResult:
-    """Fit topics to docstrings, print them to ``out`` and progress to ``err``.
+    """Stream docstrings into a store and learn from it, with a view of both; say what came out.
 
     Parameters
     ----------
     n_components, n_words : int
-        Topics to fit, words to show for each.
+        Topics to learn, words to show for each.
     max_documents, roots
-        Passed to `trustream.docstrings.collect`.
+        How many docstrings, and from where (`trustream.docstrings.stream`).
+    seconds : float
+        How long to learn. Documents arrive over the first 70 % of it.
     seed : int
-        Decides the held-out documents, their hidden halves and the fit.
-    out, err : rich.console.Console, optional
-        Standard output and standard error if not given.
+    store : path, optional
+        The SQLite file to make; in a new temporary directory if not given.
+    out : rich.console.Console, optional
+        Standard output if not given.
 
     Raises
     ------
     ValueError
-        If fewer than 100 docstrings are found, or they have no words in common.
+        If fewer than 100 docstrings are found, or the store has documents already.
     """
     out = Console() if out is None else out
-    err = Console(stderr=True) if err is None else err
-    rng = np.random.default_rng(seed)
+    path = Path(tempfile.mkdtemp(prefix="trustream-"), "docstrings.db") if store is None else store
+    with open_store(path, min_documents=5, held_out=0.05) as opened:
+        if opened.totals().documents:
+            raise ValueError(f"{path} has documents already: name a file that does not exist")
+        writer = _Writer(path, roots, max_documents, _ARRIVING * seconds)
+        writer.start()
+        start = time.monotonic()
+        view = View(out, n_words)
+        options = {"batch_size": 50, "score_every": 10, "random_state": seed}
+        with StreamTrainer(opened, n_components, **options) as trainer, view:  # type: ignore[arg-type]
+            save_settings(opened, trainer.settings)
 
-    with progress(err, "Reading docstrings", max_documents) as advance:
-        documents = docstrings.collect(roots, max_documents=max_documents, progress=advance)
-    if len(documents) < _FEWEST_DOCUMENTS:
-        raise ValueError(
-            f"found {len(documents)} docstrings of some length; the demo needs {_FEWEST_DOCUMENTS}"
-        )
-    order = rng.permutation(len(documents))
-    n_held_out = math.ceil(_HELD_OUT * len(documents))
-    held_out = [documents[index] for index in order[:n_held_out]]
-    training = [documents[index] for index in order[n_held_out:]]
-    # Words come from the training part, so that each has been seen and none has probability zero.
-    vocabulary = text.build_vocabulary(training)
-    if not vocabulary:
-        raise ValueError(f"the {len(training)} docstrings found have no words in common")
-    counts = text.count_matrix(training, vocabulary)
-    test = text.count_matrix(held_out, vocabulary)
-    _, hidden = split_tokens(test, seed)
+            def after(info: StreamInfo) -> bool:
+                view.show(trainer, info, time.monotonic() - start)
+                return writer.failed
 
-    def score(model: Any) -> float:
-        return model.completion(test, random_state=seed).per_word  # of the same hidden half
-
-    def fit(**options: Any) -> trustream.LatentDirichletAllocation:
-        model = trustream.LatentDirichletAllocation(n_components, random_state=seed, **options)
-        return model.fit(counts)
-
-    first = fit(callback=lambda state, info: True)
-    start = time.perf_counter()
-    model = fit(verbose=1)
-    seconds = time.perf_counter() - start
-
-    frequency = counts.sum(axis=0)[None, :] / counts.sum()
-    alone = np.ones((len(held_out), 1))
-    result = DemoResult(
-        topics=largest_first(model, n_words, vocabulary),
-        n_documents=len(training),
-        n_held_out=len(held_out),
-        n_words=len(vocabulary),
-        uniform=-math.log(len(vocabulary)),
-        unigram=completion_from(alone, frequency, hidden).per_word,
-        first_step=score(first),
-        trained=score(model),
-        seconds=seconds,
-    )
-    _report(result, out)
+            try:
+                while time.monotonic() - start < seconds and not writer.too_few:
+                    trainer.run(seconds=seconds - (time.monotonic() - start), callback=after)
+            finally:
+                writer.stop()
+        writer.check()
+        totals = opened.totals()
+        topics = trainer.largest_topics(n_words)
+    result = DemoResult(path, topics, totals, trainer.n_steps, view.scores)
+    view.report(result)
     return result
 
 
-def largest_first(
-    model: trustream.LatentDirichletAllocation, n: int, vocabulary: Sequence[str]
-) -> list[list[str]]:
-    """Return the ``n`` most probable words of each topic, the topic with most words first."""
-    topics = model.top_words(n, vocabulary)
-    return [topics[k] for k in np.argsort(-model.components_.sum(axis=1), kind="stable")]
+class _Writer(threading.Thread):
+    """Adds docstrings to the store at an even pace, through a connection of its own."""
 
+    def __init__(
+        self, path: Path, roots: Sequence[Path] | None, max_documents: int, seconds: float
+    ) -> None:
+        super().__init__(name="trustream-demo", daemon=True)
+        self._path, self._roots = path, roots
+        self._max_documents, self._seconds = max_documents, seconds
+        self._ended = threading.Event()
+        self._finished = False
+        self._error: BaseException | None = None
+        self.n_documents = 0
 
-def _report(result: DemoResult, out: Console) -> None:
-    """Print the topics and the numbers."""
-    topics = Table(title="Topics, the largest first", title_justify="left")
-    topics.add_column("", justify="right")
-    topics.add_column("Most probable words")
-    for number, words in enumerate(result.topics, start=1):
-        topics.add_row(str(number), " ".join(words))
-    out.print(topics)
+    @property
+    def failed(self) -> bool:
+        """Whether there is no point in going on."""
+        return self._error is not None
 
-    scores = Table(
-        title=f"Held-out log-likelihood: half of each of {result.n_held_out} new documents "
-        "given the other half",
-        title_justify="left",
-    )
-    scores.add_column("Model")
-    scores.add_column("nats a word", justify="right")
-    scores.add_row("before training: all words equally likely", f"{result.uniform:.3f}")
-    scores.add_row("word frequencies alone, no topics", f"{result.unigram:.3f}")
-    scores.add_row("after the first step", f"{result.first_step:.3f}")
-    scores.add_row("after training", f"{result.trained:.3f}")
-    out.print(scores)
-    out.print(
-        f"Trained on {result.n_documents:,} docstrings, {result.n_words:,} different words, "
-        f"in {result.seconds:.1f} s."
-    )
+    @property
+    def too_few(self) -> bool:
+        """Whether all was read and it was not enough."""
+        return self.failed or (self._finished and self.n_documents < _FEWEST_DOCUMENTS)
+
+    def run(self) -> None:
+        """Called by the thread."""
+        try:
+            self._write()
+        except BaseException as error:
+            self._error = error
+        self._finished = True
+
+    def stop(self) -> None:
+        """End the thread, whatever is left to read."""
+        self._ended.set()
+        self.join()
+
+    def check(self) -> None:
+        """Raise what went wrong."""
+        if self._error is not None:
+            raise self._error
+        if self.n_documents < _FEWEST_DOCUMENTS:
+            raise ValueError(
+                f"found {self.n_documents} docstrings of some length; "
+                f"the demo needs {_FEWEST_DOCUMENTS}"
+            )
+
+    def _write(self) -> None:
+        start = time.monotonic()
+        pending: list[Record] = []
+        with open_store(self._path, create=False) as store:
+            for found in docstrings.stream(self._roots):
+                for words in found:
+                    pending.append(Record(f"docstring-{self.n_documents}", words))
+                    self.n_documents += 1
+                    if len(pending) >= _RECORDS:
+                        store.append(pending)
+                        pending = []
+                        due = self._seconds * self.n_documents / self._max_documents
+                        self._ended.wait(max(0.0, start + due - time.monotonic()))
+                    if self._ended.is_set() or self.n_documents >= self._max_documents:
+                        break
+                if self._ended.is_set() or self.n_documents >= self._max_documents:
+                    break
+            store.append(pending)

@@ -139,7 +139,27 @@ def collect(
     (5, True)
     """
     deadline = time.monotonic() + max_seconds
-    documents: dict[tuple[str, ...], None] = {}  # a dict keeps the order and drops repetitions
+    documents: list[list[str]] = []
+    for found in stream(roots, min_words=min_words):
+        documents += found
+        if progress is not None:
+            progress(min(len(documents), max_documents))
+        if len(documents) >= max_documents or time.monotonic() > deadline:
+            break
+    return documents[:max_documents]
+
+
+def stream(
+    roots: Sequence[Path] | None = None, *, min_words: int = 20
+) -> Iterator[list[list[str]]]:
+    """Yield the docstrings of one file after the other, as `collect` takes them.
+
+    Examples
+    --------
+    >>> next(found for found in stream() if found)[0][:2] != []
+    True
+    """
+    seen: set[tuple[str, ...]] = set()
     for path in _in_turns(default_roots() if roots is None else roots):
         try:
             if path.stat().st_size > _LARGEST_FILE:
@@ -147,15 +167,13 @@ def collect(
             source = path.read_bytes()
         except OSError:
             continue
+        found = []
         for docstring in docstrings_of(source):
             words = tuple(tokenise(docstring))
-            if len(words) >= min_words:
-                documents.setdefault(words)
-        if progress is not None:
-            progress(min(len(documents), max_documents))
-        if len(documents) >= max_documents or time.monotonic() > deadline:
-            break
-    return [list(words) for words in documents][:max_documents]
+            if len(words) >= min_words and words not in seen:
+                seen.add(words)
+                found.append(list(words))
+        yield found
 
 
 def _in_turns(roots: Sequence[Path]) -> Iterator[Path]:

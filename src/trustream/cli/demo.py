@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
+
+from trustream.cli.options import clear_errors
 
 
 @click.command()
@@ -17,12 +21,31 @@ import click
 @click.option(
     "--words", default=8, show_default=True, type=click.IntRange(1), help="Words shown a topic."
 )
+@click.option(
+    "--seconds",
+    default=60.0,
+    show_default=True,
+    type=click.FloatRange(1),
+    help="How long to learn.",
+)
+@click.option(
+    "--store",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The SQLite file to make.  [default: in a temporary directory]",
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
-def demo(topics: int, documents: int, words: int, seed: int) -> None:
-    """Fit topics to the docstrings of the installed Python packages."""
+def demo(
+    topics: int, documents: int, words: int, seconds: float, store: Path | None, seed: int
+) -> None:
+    """Learn topics from a stream: the docstrings of the installed Python packages."""
     from trustream.demo import run
 
-    try:
-        run(n_components=topics, max_documents=documents, n_words=words, seed=seed)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
+    with clear_errors():
+        run(
+            n_components=topics,
+            max_documents=documents,
+            n_words=words,
+            seconds=seconds,
+            store=store,
+            seed=seed,
+        )

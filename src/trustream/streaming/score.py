@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from trustream.evaluation import completion
+from trustream.evaluation import completion, completion_from, split_tokens
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.store.protocol import Documents
@@ -19,13 +19,21 @@ class Score:
 
     Attributes:
         per_word: nats a word of a random half of each document given the other half.
+        frequencies: the same by word frequencies alone, no topics, as the model has them. Both
+            fall as the vocabulary grows; their difference can be compared over time.
         n_documents: how many had words to score.
         n_tokens: words scored.
     """
 
     per_word: float
+    frequencies: float
     n_documents: int
     n_tokens: int
+
+    @property
+    def gain(self) -> float:
+        """What the topics know beyond word frequencies, in nats a word."""
+        return self.per_word - self.frequencies
 
 
 def score(
@@ -55,9 +63,13 @@ def score(
     )
     if counts.sum(axis=1).max() < 2:
         return None
-    result = completion(counts, topics, prior.alpha, random_state=seed, n_jobs=n_jobs)
+    observed, hidden = split_tokens(counts, seed)
+    result = completion(observed, topics, prior.alpha, hidden=hidden, n_jobs=n_jobs)
+    frequency = natural.totals @ topics / natural.totals.sum()
+    alone = completion_from(np.ones((counts.shape[0], 1)), frequency[np.newaxis], hidden)
     used = result.n_tokens > 0
-    return Score(result.per_word, int(used.sum()), int(result.n_tokens.sum()))
+    n_tokens = int(result.n_tokens.sum())
+    return Score(result.per_word, alone.per_word, int(used.sum()), n_tokens)
 
 
 def _matrix(documents: Documents, n_words: int) -> sparse.csr_array:

@@ -325,6 +325,11 @@ class StreamTrainer:
             raise ValueError("nothing was learned yet: call run first")
         return as_estimator(checkpoint).top_words(n)
 
+    def largest_topics(self, n: int = 10) -> list[list[str]]:
+        """The same, the topic with most words first."""
+        topics = self.top_words(n)
+        return [topics[k] for k in np.argsort(-self._state.lambda_.totals, kind="stable")]
+
     def close(self) -> None:
         """End the thread that draws ahead; the store stays open."""
         if self._source is not None:
