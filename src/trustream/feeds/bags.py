@@ -102,21 +102,22 @@ def _vocabulary(source: Source, options: Options) -> Sequence[str]:
 
 
 def _terms(text: str, words: Sequence[str]) -> dict[str, int]:
-    fields = text.split()
     try:
-        length = int(fields[0])
-        pairs = [(int(term), int(count)) for term, count in (f.split(":") for f in fields[1:])]
+        length, *numbers = map(int, text.replace(":", " ").split())
     except ValueError:
         raise Problem("expected whole numbers: M term:count term:count ...") from None
-    if length != len(pairs):
-        raise Problem(f"says {length} terms and has {len(pairs)}")
-    counts: dict[str, int] = {}
-    for term, count in pairs:
+    terms, counts = numbers[::2], numbers[1::2]
+    if not len(terms) == len(counts) == text.count(":"):
+        raise Problem("expected whole numbers: M term:count term:count ...")
+    if length != len(terms):
+        raise Problem(f"says {length} terms and has {len(terms)}")
+    for term in (min(terms, default=0), max(terms, default=0)):
         if not 0 <= term < len(words):
             raise Problem(f"term {term}, expected 0 to {len(words) - 1}")
-        word = words[term]
-        counts[word] = counts.get(word, 0) + make_count(f"the count of term {term}", count)
-    return counts
+    found = dict(zip(map(words.__getitem__, terms), counts, strict=True))
+    if len(found) < len(terms):
+        raise Problem("has a term twice")
+    return found
 
 
 def _entry(

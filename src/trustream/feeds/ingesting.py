@@ -90,18 +90,22 @@ def ingest(
         _claim(store, settings.name or opened.name, feed, again)
     run = _Run(store, opened, identity, start, on_error == "skip", progress, on_bad)
     ended, heard = True, time.monotonic()
-    for item in FORMATS[name].read(opened, start, settings):
-        if item.pause:
-            run.commit()
-            late = idle is not None and time.monotonic() - heard >= idle
-        else:
-            run.take(item)
-            late, heard = False, time.monotonic()
-            if len(run.pending) >= batch or run.n_tokens >= _MAX_TOKENS:
+    try:
+        for item in FORMATS[name].read(opened, start, settings):
+            if item.pause:
                 run.commit()
-        if late or (stop is not None and stop()):
-            ended = False
-            break
+                late = idle is not None and time.monotonic() - heard >= idle
+            else:
+                run.take(item)
+                late, heard = False, time.monotonic()
+                if len(run.pending) >= batch or run.n_tokens >= _MAX_TOKENS:
+                    run.commit()
+            if late or (stop is not None and stop()):
+                ended = False
+                break
+    except FeedError:
+        run.commit()  # what stands before the damage
+        raise
     run.commit(finished=ended, known=finished)
     return run.result
 

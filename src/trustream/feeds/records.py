@@ -97,7 +97,14 @@ def make_count(what: str, value: Any) -> int:
 
 def _counts(words: Mapping[Any, Any]) -> dict[str, int]:
     _tokens(list(words))
-    return {word: make_count(f"the count of {word!r}", count) for word, count in words.items()}
+    counts = words.values()
+    # Quick where all is well, which it nearly always is.
+    if not (set(map(type, counts)) <= {int} and 1 <= min(counts, default=1)) or (
+        max(counts, default=1) > MAX_COUNT
+    ):
+        for word, count in words.items():
+            make_count(f"the count of {word!r}", count)
+    return dict(words)
 
 
 def _tokens(words: Any) -> Sequence[str]:
@@ -109,10 +116,10 @@ def _tokens(words: Any) -> Sequence[str]:
         wrong = next(word for word in words if not isinstance(word, str))
         raise Problem(f"a token is {_shown(wrong)}, expected a string") from None
     _check_characters("a token", joined)
-    if words and not min(words, key=len):
+    if "" in words:
         raise Problem("a token is empty")
-    if len(joined) > MAX_WORD and len(longest := max(words, key=len)) > MAX_WORD:
-        raise Problem(f"a token has {len(longest)} characters, expected {MAX_WORD} at most")
+    if len(joined) > MAX_WORD and (longest := max(map(len, words))) > MAX_WORD:
+        raise Problem(f"a token has {longest} characters, expected {MAX_WORD} at most")
     return words
 
 
@@ -120,6 +127,8 @@ def _check_characters(what: str, text: str) -> None:
     """No databases take these in text."""
     if "\0" in text:
         raise Problem(f"{what} has a zero character")
+    if text.isascii():
+        return
     try:
         text.encode()
     except UnicodeEncodeError:

@@ -83,7 +83,8 @@ class FileSource:
                 file = self._open(raw) if self._open else raw
                 _skip(file, offset)
                 while True:
-                    if chunk := file.read(CHUNK):
+                    # Not `read`, which would lose what it has when it comes to damage.
+                    if chunk := file.read1(CHUNK):
                         yield chunk
                     elif self.follow and self._may_grow(raw):
                         yield None

@@ -16,9 +16,8 @@ _ELEMENT = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
-_BRACKET = re.compile(r"\{\{|\}\}|\{\||^\s*\|\}(?!\})|\[\[|\]\]", re.MULTILINE)
+_BRACKET = re.compile(r"\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\]")
 _ADDRESS = re.compile(r"\[?(?:https?:|ftp:|mailto:)?//[^\s\[\]<>|]+", re.IGNORECASE)
-_QUOTES = re.compile(r"'{2,5}")
 _SWITCH = re.compile(r"__[A-Z]+__")
 _PARTNER = {"}}": "{{", "|}": "{|", "]]": "[["}
 _DEPTH = 20
@@ -40,13 +39,19 @@ def strip_markup(text: str, media: Collection[str] = MEDIA) -> str:
     >>> strip_markup("'''Cats''' [[felid|are felids]].{{cite|a={{b}}}} [[File:x.jpg|a [[tom]]]]")
     'Cats are felids. '
     """
-    text = _COMMENT.sub(" ", text)
-    text = _ELEMENT.sub(" ", _EMPTY.sub(" ", text))
+    # Looking for a character first is much quicker than a pattern that is not there.
+    if "<" in text:
+        text = _ELEMENT.sub(" ", _EMPTY.sub(" ", _COMMENT.sub(" ", text)))
     text = _without_brackets(text, media)
-    text = _ADDRESS.sub(" ", _TAG.sub(" ", text))
-    # Twice, for dumps have entities of entities.
-    text = html.unescape(html.unescape(text))
-    return _SWITCH.sub(" ", _QUOTES.sub("", text)).replace("=", " ")
+    if "<" in text:
+        text = _TAG.sub(" ", text)
+    if "//" in text:
+        text = _ADDRESS.sub(" ", text)
+    if "&" in text:  # twice, for dumps have entities of entities
+        text = html.unescape(html.unescape(text))
+    if "__" in text:
+        text = _SWITCH.sub(" ", text)
+    return text.replace("'''", "").replace("''", "").replace("=", " ")
 
 
 def _without_brackets(text: str, media: Collection[str]) -> str:
@@ -57,7 +62,7 @@ def _without_brackets(text: str, media: Collection[str]) -> str:
     for match in _BRACKET.finditer(text):
         pieces.append(text[place : match.start()])
         place = match.end()
-        bracket = match[0].strip()
+        bracket = match[0]
         if bracket not in _PARTNER:
             opened.append((bracket, len(pieces)))
             continue
