@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.helpers import BACKENDS, DTYPES, planted_lda, snapshot
 from trustream.inference import batch as batch_vb
 from trustream.inference import memoized
 from trustream.inference.state import State
+from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
 from trustream.models.lda import LdaModel, LdaPrior
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -190,6 +192,33 @@ def test_memory_is_counted() -> None:
         # Nothing that the statistics were made from is kept alive.
         assert state.memory.visits[index].statistics.source is None
     assert batches[0].n_words < 60
+
+
+def planted_bits(seed: int) -> tuple[Any, Any, Any]:
+    """(model, prior, data) of eight Bernoulli components with 40 features, 1,000 points."""
+    rng = np.random.default_rng(seed)
+    probs = rng.beta(0.3, 0.3, (8, 40))
+    x = (rng.random((1000, 40)) < probs[rng.integers(8, size=1000)]).astype(float)
+    return BernoulliModel(n_components=8, n_features=40), BernoulliPrior(np.ones(8)), x
+
+
+def test_waiting_for_all_batches_pays() -> None:
+    """If lambda follows from the first batch on, a quarter of the components get no data."""
+    n_used = []
+    for waits in (True, False):
+        n_used.append(0)
+        for seed in range(3):
+            model, prior, x = planted_bits(seed)
+            state = State(model.initial(prior, np.random.default_rng(seed)), prior)
+            state = memoized.init(model, state, 40)
+            for t in range(5 * 40):
+                batch = model.batch(x, slice(25 * (t % 40), 25 * (t % 40) + 25))
+                state, _ = memoized.step(model, state, batch, t % 40, n_local=1)
+                if t < 40 and not waits:
+                    lambda_ = model.lambda_of_total(state.memory.total, prior)
+                    state = replace(state, lambda_=lambda_)
+            n_used[-1] += int((state.lambda_.gamma > 20).sum())
+    assert n_used[0] == 24 and n_used[1] < 21
 
 
 def test_mixtures_keep_no_beliefs() -> None:

@@ -231,3 +231,25 @@ def test_components_stay_what_they_are() -> None:
         state, _ = take(model, state, model.batch(x, slice(0, 60)), start=start, **options)
         state, _ = take(model, state, model.batch(x, slice(60, 1060)), **options)
         np.testing.assert_allclose(model.expected(state.lambda_, prior).means, centres, atol=0.4)
+
+
+def test_a_fresh_start_finds_more_than_one_at_lambda() -> None:
+    """Bernoulli mixtures of six components in batches of 100: predictive density of all data."""
+    scores = []
+    for fresh in (True, False):
+        total = 0.0
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            probs = rng.beta(0.4, 0.4, (6, 50))
+            x = (rng.random((1500, 50)) < probs[rng.integers(6, size=1500)]).astype(float)
+            model, prior = BernoulliModel(n_components=6, n_features=50), BernoulliPrior(np.ones(6))
+            state, rng = streaming_vb.init(model, prior), np.random.default_rng(seed)
+            for first in range(0, 1500, 100):
+                start = None if fresh or first == 0 else state.lambda_
+                batch = model.batch(x, slice(first, first + 100))
+                options = {"n_inner": 50, "tol": 1e-3, "rng": rng, "start": start}
+                state, _ = take(model, state, batch, **options)
+            whole = model.batch(x, slice(None))
+            total += model.predictive_log_density(state.lambda_, prior, whole).mean()
+        scores.append(total / 4)
+    assert scores[0] > scores[1] + 0.3

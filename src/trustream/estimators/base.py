@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from trustream import persist
 from trustream.estimators import parameters, saving, training
 from trustream.estimators.progress import compilation_notice, progress
+from trustream.estimators.visiting import Reading
 from trustream.inference.state import State
 from trustream.kernels import threads
 
@@ -34,7 +35,7 @@ def _has_partial_fit(estimator: Any) -> bool:
     return True
 
 
-class VariationalEstimator(BaseEstimator):
+class VariationalEstimator(Reading, BaseEstimator):
     """Base of the estimators; see the classes themselves for parameters.
 
     A fitted estimator holds `_state` (what `inference` needs to go on), `_rng` (random numbers of
@@ -61,10 +62,6 @@ class VariationalEstimator(BaseEstimator):
     @abstractmethod
     def _settings(self, X: Any) -> training.Settings:
         """How to learn from such data."""
-
-    @abstractmethod
-    def _local_settings(self) -> tuple[int, float]:
-        """(n_local, tol) of local steps that do not learn."""
 
     def _finish(self, X: Any) -> None:
         """Called at the end of `fit` with the validated data."""
@@ -222,66 +219,6 @@ class VariationalEstimator(BaseEstimator):
             self.__dict__.clear()
             self.__dict__.update(before)
             raise
-
-    # --- reading
-
-    def elbo(self, X: Any, *, total_samples: float | None = None) -> float:
-        """Lower bound on the evidence in nats a data point, local beliefs fitted to X.
-
-        { (N/B) sum_n E[log p(x_n, z_n | beta) / q(z_n)] - KL(q(beta) || p(beta)) } / N
-
-        with B the rows of X. N is B, so that X is all the data, or `total_samples`, of which X is
-        then a random part.
-        """
-        X = self._check_fitted_data(X)
-        n_documents = X.shape[0] if total_samples is None else total_samples
-        value, _ = self._bound(self._current_model(), self._state, X, n_documents)
-        return value / n_documents
-
-    def _bound(
-        self, model: Any, state: State, X: Any, n_documents: float | None = None
-    ) -> tuple[float, np.ndarray]:
-        """(bound in nats, bounds of the data points)."""
-        local = self._local_bounds(model, state, X)
-        scale = 1.0 if n_documents is None else n_documents / X.shape[0]
-        value = scale * float(local.sum()) + model.global_bound(state.lambda_, state.prior)
-        return value, local
-
-    def _local_bounds(self, model: Any, state: State, X: Any) -> np.ndarray:
-        """E[log p(x_n, z_n | beta) / q(z_n)] of each row, (n_samples,)."""
-        bounds = np.empty(X.shape[0])
-
-        def look(rows: slice, batch: Any, natural: Any, local: Any) -> None:
-            bounds[rows] = model.local_bound(natural, state.prior, batch, local)
-
-        self._visit(model, state, X, look)
-        return bounds
-
-    def _visit(
-        self, model: Any, state: State, X: Any, look: Callable[[slice, Any, Any, Any], None]
-    ) -> None:
-        """Fit local beliefs block by block and hand them to look(rows, batch, natural, local)."""
-        n_local, tol = self._local_settings()
-
-        def visit(rows: slice, batch: Any) -> None:
-            natural = model.restrict(state.lambda_, state.prior, batch)
-            local, _ = model.beliefs(state.prior, batch, None)
-            local, _ = model.local_step(natural, state.prior, batch, local, n_local, tol)
-            look(rows, batch, natural, local)
-
-        with threads.one_blas_thread():
-            training.visit(model, X, X.shape[0], visit)
-
-    def _beliefs(self, X: Any) -> np.ndarray:
-        """Local beliefs of all rows, (n_samples, n_components)."""
-        model = self._current_model()
-        beliefs = np.empty((X.shape[0], self.n_components), parameters.dtype_name(self.dtype))
-
-        def look(rows: slice, batch: Any, natural: Any, local: Any) -> None:
-            beliefs[rows] = local
-
-        self._visit(model, self._state, X, look)
-        return beliefs
 
     # --- what is fitted
 

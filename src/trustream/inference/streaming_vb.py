@@ -79,8 +79,7 @@ def step(
         n_local, local_tol: of a local step.
         rng: draws where the batch starts.
         tol: stop when a pair raises the objective by less than this many nats a data point; None
-            does `n_inner` pairs and does not compute the objective, which costs about half of the
-            pairs' time.
+            does `n_inner` pairs and does not compute the objective, which takes its time.
         learn: whether alpha is learned (`learned`), where the model has one.
         start: a Natural for the first local step; None is the model's `random_start`.
 
@@ -92,7 +91,7 @@ def step(
     natural = model.random_start(prior, batch, rng) if start is None else start
     local, _ = model.beliefs(prior, batch, None)
     # Its beliefs give the first lambda and are then dropped: a document that went on from them
-    # would stay in the topics that the random start drew for it (measured: no planted topic found).
+    # would stay in the topics that the random start drew for it, and no planted topic is found.
     _, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
     objective: list[float] = []
     n_done = 0
