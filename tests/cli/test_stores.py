@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 import trustream
 from trustream.cli import main
 from trustream.cli.ingest import FORMATS
+from trustream.cli.options import METHODS
 
 PETS = "cat dog bird fish horse".split()
 MONEY = "bank bond rate stock coin".split()
@@ -137,10 +138,12 @@ def _made(path: Path) -> Path:
     return path
 
 
-def test_formats_are_those_of_the_feeds() -> None:
+def test_choices_are_those_of_the_library() -> None:
     from trustream import feeds
+    from trustream.streaming import settings
 
     assert set(FORMATS) == set(feeds.FORMATS)
+    assert METHODS == settings.METHODS
 
 
 def test_every_command_is_documented() -> None:

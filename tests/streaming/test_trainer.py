@@ -100,6 +100,36 @@ def test_a_resumed_run_equals_an_uninterrupted_one(
     assert infos[0] == infos[1] and len(infos[0]) == 30
 
 
+@pytest.mark.parametrize("method", ["natural-gradient", "streaming-vb", "streaming-batch"])
+def test_other_methods_learn_and_resume(tmp_path: Path, planted: Any, method: str) -> None:
+    ends = []
+    for cuts in ([4], [1, 3]):
+        with open_store(tmp_path / f"{cuts}.db", min_documents=1, held_out=0.1) as store:
+            store.append(records(planted[0]))
+            for n in cuts:
+                options = {"batch_size": 80, "method": method, "score_every": 1}
+                with trainer_of(store, **options) as trainer:
+                    trainer.run(steps=n)
+            ends.append(store.load("model"))
+            # Topics know more than word frequencies do.
+            score = trainer._score()
+            assert score is not None and score.gain > 0.3
+    assert ends[0] == ends[1]
+
+
+def test_streaming_vb_takes_each_document_once(store: Store) -> None:
+    with trainer_of(store, method="streaming-vb", batch_size=100) as trainer:
+        last = trainer.run(until_idle=True)
+        totals = store.totals()
+        assert last is not None and trainer._state.n_seen == totals.training
+        # lambda is eta and every word of every document, once.
+        documents = store.draw(1000, np.random.default_rng(0))
+        state = trainer._state
+        expected = float(documents.counts.sum()) + float(state.prior.totals.sum())
+        assert float(state.lambda_.totals.sum()) == pytest.approx(expected, rel=1e-4)
+        assert trainer.run(until_idle=True) is None
+
+
 def test_new_words_enter_and_others_stay(store: Store) -> None:
     with trainer_of(store, learn_priors=False) as trainer:
         trainer.run(steps=20)

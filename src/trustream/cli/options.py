@@ -11,6 +11,9 @@ import click
 
 Command = Callable[..., Any]
 
+# Written out, so that --help does not load the library; a test compares them.
+METHODS = ("trust-region", "natural-gradient", "streaming-vb", "streaming-batch")
+
 
 def store_argument(command: Command) -> Command:
     """STORE, a file or an address."""

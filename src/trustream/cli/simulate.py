@@ -6,7 +6,14 @@ from pathlib import Path
 
 import click
 
-from trustream.cli.options import clear_errors, echo_json, json_option, opened, store_argument
+from trustream.cli.options import (
+    METHODS,
+    clear_errors,
+    echo_json,
+    json_option,
+    opened,
+    store_argument,
+)
 
 _EPILOG = """\b
 Example:
@@ -46,7 +53,7 @@ Example:
     "--method",
     default="trust-region",
     show_default=True,
-    type=click.Choice(["trust-region", "natural-gradient"]),
+    type=click.Choice(METHODS),
 )
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
 @json_option
@@ -86,7 +93,15 @@ def simulate(
         options = {"method": method, "batch_size": batch, "random_state": seed}
         with StreamTrainer(found, topics, prefetch=False, **options) as trainer:
             save_settings(found, trainer.settings)
-            stream = simulator.ticks(counts, words, rate=rate, p=p, rng=np.random.default_rng(seed))
+            stream = simulator.ticks(
+                counts,
+                words,
+                rate=rate,
+                p=p,
+                rng=np.random.default_rng(seed),
+                # The paper's concession: it cannot use single words.
+                whole=method == "streaming-vb",
+            )
             steps_taken = simulator.simulate(
                 found, trainer, stream, steps_a_tick=steps, n_ticks=ticks
             )

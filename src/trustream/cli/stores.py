@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from trustream.cli.options import (
+    METHODS,
     clear_errors,
     echo_json,
     json_option,
@@ -57,7 +58,7 @@ Examples:
     "--method",
     default="trust-region",
     show_default=True,
-    type=click.Choice(["trust-region", "natural-gradient"]),
+    type=click.Choice(METHODS),
 )
 @click.option("--batch", default=100, show_default=True, type=click.IntRange(1), help="Batch size.")
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")

@@ -186,13 +186,20 @@ class DocumentStore:
                 return
             yield documents
 
-    def _block(self, last: int, block: int) -> tuple[Documents, int]:
+    def arrivals(self, after: int, n: int) -> tuple[Documents, int]:
+        """Training documents among the first n to arrive after one, and the last one's number."""
+        if n < 1:
+            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        return self._block(after, n, training=True)
+
+    def _block(self, last: int, block: int, training: bool = False) -> tuple[Documents, int]:
         backend = self._open
 
         def work() -> tuple[Documents, int]:
             state = backend.state(write=False)
             rows = backend.after(last, block)
-            return self._documents(rows, state), rows[-1].number if rows else last
+            wanted = [row for row in rows if row.place >= 0] if training else rows
+            return self._documents(wanted, state), rows[-1].number if rows else last
 
         return backend.run(work, write=False)
 

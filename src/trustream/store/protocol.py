@@ -225,6 +225,12 @@ class Store(Protocol):
         Documents that come or go meanwhile may or may not be seen; the others are seen once.
         """
 
+    def arrivals(self, after: int, n: int) -> tuple[Documents, int]:
+        """Training documents among the first n to arrive after one, and the last one's number.
+
+        Numbers rise with arrival; -1 is before all. Each comes as it is now.
+        """
+
     def vocabulary(self) -> Vocabulary:
         """The words that take part, by column."""
 

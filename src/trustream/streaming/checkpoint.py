@@ -8,6 +8,7 @@ from typing import Any
 
 from trustream import persist
 from trustream.inference.state import State
+from trustream.inference.streaming_vb import Draws
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_prior import LdaPrior
 from trustream.streaming.clock import Clock
@@ -25,6 +26,7 @@ class Checkpoint:
         clock: of the learning rate.
         draws: state of the generator that draws documents, before the next draw.
         others: state of the generator for everything else.
+        arrival: number of the last document taken, where they are taken as they arrive.
         best_score, last_score: of held-out documents, None before the first.
     """
 
@@ -34,6 +36,7 @@ class Checkpoint:
     clock: Clock
     draws: dict[str, Any]
     others: dict[str, Any]
+    arrival: int = -1
     best_score: float | None = None
     last_score: float | None = None
 
@@ -46,8 +49,13 @@ class Checkpoint:
             "prior.alpha": prior.alpha,
             "words": persist.pack_strings([word or "" for word in self.words]),
         }
+        memory = self.state.memory  # of streaming VB; the other methods here keep none
+        if isinstance(memory, Draws):
+            arrays["memory.log_sum"] = memory.log_sum
         header = {
             "stream": 1,
+            "arrival": self.arrival,
+            "memory_count": memory.count if isinstance(memory, Draws) else None,
             "settings": asdict(self.settings),
             "scale": lambda_.scale,
             "shift": lambda_.shift,
@@ -73,14 +81,18 @@ class Checkpoint:
         stored = arrays["lambda.stored"].copy()
         prior = LdaPrior.of(alpha, header["eta"], alpha.size, stored.shape[0])
         lambda_ = LazyRows(stored, header["scale"], header["shift"], arrays["lambda.totals"].copy())
+        memory = None
+        if header["memory_count"] is not None:
+            memory = Draws(arrays["memory.log_sum"].copy(), header["memory_count"])
         words = [word or None for word in persist.unpack_strings(arrays["words"])]
         return cls(
             TrainerSettings(**header["settings"]),
-            State(lambda_, prior, header["n_steps"], header["n_seen"]),
+            State(lambda_, prior, header["n_steps"], header["n_seen"], memory),
             words,
             Clock(**header["clock"]),
             header["draws"],
             header["others"],
+            header["arrival"],
             header["best_score"],
             header["last_score"],
         )

@@ -51,11 +51,11 @@ def followed(
     prior: LdaPrior,
     old: Sequence[str | None],
     new: Sequence[str | None],
-    seed: int,
+    seed: int | None,
 ) -> tuple[LazyRows, LdaPrior]:
     """lambda and prior for the words `new`, by column, where they were for `old`; given up.
 
-    The number of columns never falls.
+    The number of columns never falls. Without a seed new words start at the prior, lambda_v = eta.
     """
     n_old, n_new, n_topics = len(old), len(new), prior.alpha.size
     if n_new < n_old:
@@ -70,7 +70,9 @@ def followed(
         if v < n_old:
             totals -= lambda_.scale * stored[v].astype(np.float64) + level
         word = new[v]
-        row = np.full(n_topics, prior.eta) if word is None else start_of(word, n_topics, seed)
+        row = np.full(n_topics, prior.eta)
+        if word is not None and seed is not None:
+            row = start_of(word, n_topics, seed)
         stored[v] = (row - level) / lambda_.scale
         # What is stored counts, rounded as it is.
         totals += lambda_.scale * stored[v].astype(np.float64) + level

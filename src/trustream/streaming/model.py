@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trustream import persist
-from trustream.inference.state import State
 from trustream.store.protocol import Store
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.settings import TrainerSettings
@@ -60,14 +59,14 @@ def as_estimator(checkpoint: Checkpoint) -> LatentDirichletAllocation:
     settings: dict[str, Any] = asdict(checkpoint.settings)
     shared = (
         "n_components", "batch_size", "learning_offset", "learning_decay", "inner_iter",
-        "max_doc_update_iter", "mean_change_tol", "doc_topic_prior", "topic_word_prior",
+        "max_doc_update_iter", "mean_change_tol", "tol", "doc_topic_prior", "topic_word_prior",
         "learn_priors", "dtype", "random_state",
     )  # fmt: skip
     model = LatentDirichletAllocation(
         learning_method=settings["method"], **{key: settings[key] for key in shared}
     )
     state = checkpoint.state
-    model._state = State(state.lambda_, state.prior, state.n_steps, state.n_seen)
+    model._state = state
     model._rng = persist.generator_from_json(checkpoint.others)
     model._n_samples_seen = checkpoint.clock.arrived
     model.n_iter_ = 1

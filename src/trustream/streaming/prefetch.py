@@ -21,11 +21,13 @@ class Drawn:
         documents: the batch; None if there was nothing to draw.
         totals: of the store just before.
         generator: state of the random generator after this draw, as JSON values.
+        arrival: number of the last document taken, where they are taken as they arrive.
     """
 
     documents: Documents | None
     totals: Totals
     generator: dict[str, Any]
+    arrival: int = -1
 
 
 def draw(store: Store, batch_size: int, rng: np.random.Generator) -> Drawn:
@@ -44,6 +46,25 @@ class Direct:
     def next(self) -> Drawn:
         """A batch as the store is now."""
         return draw(*self._arguments)
+
+    def close(self) -> None:
+        """The store is the caller's."""
+
+
+class Arrivals:
+    """Takes documents once, in the order of their arrival."""
+
+    def __init__(
+        self, store: Store, batch_size: int, after: int, generator: dict[str, Any]
+    ) -> None:
+        self._store, self._batch_size = store, batch_size
+        self._after, self._generator = after, generator
+
+    def next(self) -> Drawn:
+        """What has arrived since, at most a batch."""
+        totals = self._store.totals()
+        documents, self._after = self._store.arrivals(self._after, self._batch_size)
+        return Drawn(documents if documents.keys else None, totals, self._generator, self._after)
 
     def close(self) -> None:
         """The store is the caller's."""

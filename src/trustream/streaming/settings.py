@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-METHODS = ("trust-region", "natural-gradient")
+METHODS = ("trust-region", "natural-gradient", "streaming-vb", "streaming-batch")
+# Most pairs of local and global steps where they go on until they converge.
+_MANY = 100
 
 
 @dataclass(frozen=True)
@@ -15,11 +17,15 @@ class TrainerSettings:
 
     Attributes:
         n_components: number of topics.
-        method: "trust-region" or "natural-gradient".
+        method: "trust-region", "natural-gradient", or, for comparison, "streaming-vb", which
+            takes each document once as it arrives, or "streaming-batch", which runs batch VB on
+            each draw and replaces the model.
         batch_size: B, documents of a step.
         learning_offset, learning_decay: tau and kappa of the rate.
         inner_iter, max_doc_update_iter, mean_change_tol: of a step, as in
-            `LatentDirichletAllocation`.
+            `LatentDirichletAllocation`; inner_iter None is 2, or up to 100 for streaming VB and
+            streaming batch.
+        tol: these two stop when a pair raises the bound by less, in nats a document.
         doc_topic_prior, topic_word_prior: alpha and eta at the start.
         learn_priors: whether empirical Bayes changes them.
         score_every: steps between two scores of held-out documents; 0 is never.
@@ -38,9 +44,10 @@ class TrainerSettings:
     batch_size: int = 100
     learning_offset: float = 10.0
     learning_decay: float = 0.6
-    inner_iter: int = 2
+    inner_iter: int | None = None
     max_doc_update_iter: int = 50
     mean_change_tol: float = 1e-4
+    tol: float = 0.01
     doc_topic_prior: float = 0.1
     topic_word_prior: float = 0.1
     learn_priors: bool = True
@@ -65,6 +72,8 @@ class TrainerSettings:
         }
         for name, lowest in least.items():
             value = getattr(self, name)
+            if name == "inner_iter" and value is None:
+                continue
             if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
                 raise ValueError(f"{name} must be an integer of at least {lowest}, got {value!r}")
         for name in ("learning_offset", "doc_topic_prior", "topic_word_prior"):
@@ -72,5 +81,13 @@ class TrainerSettings:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
         if not 0 <= self.learning_decay <= 1:
             raise ValueError(f"learning_decay lies between 0 and 1, got {self.learning_decay}")
-        if not self.mean_change_tol >= 0:
-            raise ValueError(f"mean_change_tol must not be negative, got {self.mean_change_tol}")
+        for name in ("mean_change_tol", "tol"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+
+    @property
+    def n_inner(self) -> int:
+        """inner_iter, or what the method takes for None."""
+        if self.inner_iter is not None:
+            return self.inner_iter
+        return _MANY if self.method.startswith("streaming") else 2

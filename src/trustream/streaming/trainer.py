@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,6 @@ import numpy as np
 from scipy import sparse
 
 from trustream import persist
-from trustream.inference import empirical_bayes, natural_gradient, trust_region
 from trustream.inference.state import Info, State
 from trustream.kernels import threads
 from trustream.models.lazy_rows import LazyRows
@@ -32,9 +31,10 @@ from trustream.streaming import columns
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.clock import Clock
 from trustream.streaming.model import DEFAULT_NAME, as_estimator, load_checkpoint
-from trustream.streaming.prefetch import Direct, Drawn, Prefetcher
+from trustream.streaming.prefetch import Arrivals, Direct, Drawn, Prefetcher
 from trustream.streaming.score import Score, score
 from trustream.streaming.settings import TrainerSettings
+from trustream.streaming.stepping import take_step
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class StreamTrainer:
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
         self._n_threads = threads.n_threads(n_jobs)
         self.prefetch = prefetch
-        self._source: Prefetcher | Direct | None = None
+        self._source: Prefetcher | Direct | Arrivals | None = None
         self._version = -1  # of the vocabulary that self._words are
         checkpoint = load_checkpoint(store, name)
         if checkpoint is None:
@@ -123,6 +123,7 @@ class StreamTrainer:
         self._clock: Clock | None = None
         draws, self._others = np.random.default_rng(s.random_state).spawn(2)
         self._draws = persist.generator_to_json(draws)
+        self._arrival = -1
         self.best_score: float | None = None
         self.last_score: float | None = None
 
@@ -136,7 +137,7 @@ class StreamTrainer:
                 )
         self._words = list(checkpoint.words)
         self._state, self._clock = checkpoint.state, checkpoint.clock
-        self._draws = checkpoint.draws
+        self._draws, self._arrival = checkpoint.draws, checkpoint.arrival
         self._others = persist.generator_from_json(checkpoint.others)
         self.best_score, self.last_score = checkpoint.best_score, checkpoint.last_score
 
@@ -162,7 +163,10 @@ class StreamTrainer:
                 yield self._step(drawn, documents)
 
     def _next(self) -> Drawn:
-        if self._source is None:
+        if self._source is None and self.settings.method == "streaming-vb":
+            batch_size = self.settings.batch_size
+            self._source = Arrivals(self.store, batch_size, self._arrival, self._draws)
+        elif self._source is None:
             rng = persist.generator_from_json(self._draws)
             if self.prefetch:
                 opened = partial(open_store, self.store.url, create=False)
@@ -180,24 +184,9 @@ class StreamTrainer:
             (documents.counts, documents.indices, documents.indptr),
             shape=(len(documents.keys), len(self._words)),
         )
-        batch = model.batch(matrix, slice(0, matrix.shape[0]))
-        options: dict[str, Any] = {
-            "rho": rho,
-            "n_documents": totals.training,
-            "n_local": s.max_doc_update_iter,
-            "local_tol": s.mean_change_tol,
-        }
-        if s.method == "natural-gradient":
-            state, info = natural_gradient.step(model, self._state, batch, **options)
-        else:
-            state, info = trust_region.step(
-                model, self._state, batch, n_inner=s.inner_iter, **options
-            )
-        if s.learn_priors:
-            state = empirical_bayes.update(
-                model, state, batch, [info.local], rho=rho, rng=self._others
-            )
-        self._state, self._clock, self._draws = state, clock, drawn.generator
+        state, info = take_step(s, model, self._state, matrix, rho, totals.training, self._others)
+        self._state, self._clock = state, clock
+        self._draws, self._arrival = drawn.generator, drawn.arrival
         scored = None
         if s.score_every and state.n_steps % s.score_every == 0:
             scored = self._score()
@@ -215,9 +204,14 @@ class StreamTrainer:
         changed = columns.replaced(self._words, vocabulary.words)
         state, s = self._state, self.settings
         lambda_, prior = columns.followed(
-            state.lambda_, state.prior, self._words, vocabulary.words, s.random_state
+            state.lambda_,
+            state.prior,
+            self._words,
+            vocabulary.words,
+            # The posterior of streaming VB starts at the prior.
+            None if s.method == "streaming-vb" else s.random_state,
         )
-        self._state = State(lambda_, prior, state.n_steps, state.n_seen)
+        self._state = replace(state, lambda_=lambda_, prior=prior)
         self._words, self._version = list(vocabulary.words), vocabulary.version
         self._model = LdaModel(
             s.n_components, len(self._words), dtype=s.dtype, n_threads=self._n_threads
@@ -308,6 +302,7 @@ class StreamTrainer:
             self._clock,
             self._draws,
             persist.generator_to_json(self._others),
+            self._arrival,
             self.best_score,
             self.last_score,
         )
