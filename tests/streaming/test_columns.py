@@ -22,9 +22,7 @@ def table(n_words: int, dtype: str = "float32") -> tuple[LazyRows, LdaPrior]:
 def test_new_words_and_evictions(dtype: str) -> None:
     lambda_, prior = table(5, dtype)
     before = lambda_.dense(prior.pattern)
-    new, new_prior = followed(
-        lambda_, prior, list("abcde"), ["a", "x", "c", None, "e", "f", "g"], seed=3
-    )
+    new, new_prior = followed(lambda_, prior, [(1, "x"), (3, None), (5, "f"), (6, "g")], seed=3)
     after = new.dense(new_prior.pattern)
     assert after.shape == (7, 4)
     np.testing.assert_array_equal(after[[0, 2, 4]], before[[0, 2, 4]])
@@ -41,21 +39,25 @@ def test_new_words_and_evictions(dtype: str) -> None:
 def test_a_words_start_does_not_depend_on_when_it_comes() -> None:
     empty = LazyRows(np.empty((0, 4), "float32"), 1.0, 0.0, np.zeros(4))
     prior = LdaPrior.of(0.1, 0.3, 4, 0)
-    once, _ = followed(empty, prior, [], ["a", "b", "c"], 7)
-    first, then = followed(empty, prior, [], ["a"], 7)
-    twice, _ = followed(first, then, ["a"], ["a", "b", "c"], 7)
+    once, _ = followed(empty, prior, list(enumerate("abc")), 7)
+    first, then = followed(empty, prior, [(0, "a")], 7)
+    twice, _ = followed(first, then, [(1, "b"), (2, "c")], 7)
     np.testing.assert_array_equal(once.stored, twice.stored)
     np.testing.assert_allclose(once.totals, twice.totals, rtol=1e-12)
+
+
+def test_without_a_seed_words_start_at_the_prior() -> None:
+    lambda_, prior = table(3)
+    new, new_prior = followed(lambda_, prior, [(3, "d")], None)
+    np.testing.assert_allclose(new.dense(new_prior.pattern)[3], 0.3, rtol=1e-5)
 
 
 def test_growing_word_by_word_rarely_copies() -> None:
     lambda_ = LazyRows(np.empty((0, 4), "float32"), 1.0, 0.0, np.zeros(4))
     prior = LdaPrior.of(0.1, 0.3, 4, 0)
-    words: list[str | None] = []
     places = set()
     for i in range(1000):
-        lambda_, prior = followed(lambda_, prior, words, [*words, f"w{i}"], 0)
-        words.append(f"w{i}")
+        lambda_, prior = followed(lambda_, prior, [(i, f"w{i}")], 0)
         places.add(lambda_.stored.ctypes.data)
     assert len(places) < 40
     np.testing.assert_allclose(lambda_.stored[17], start_of("w17", 4, 0), rtol=1e-6)
@@ -63,8 +65,8 @@ def test_growing_word_by_word_rarely_copies() -> None:
 
 def test_refusals() -> None:
     lambda_, prior = table(3)
-    with pytest.raises(ValueError, match="2 columns, but had 3"):
-        followed(lambda_, prior, list("abc"), list("ab"), 0)
+    with pytest.raises(ValueError, match="5 columns after 3, but not all"):
+        followed(lambda_, prior, [(4, "e")], 0)
     per_word = LdaPrior.of(0.1, np.full(3, 0.2), 4, 3)
     with pytest.raises(ValueError, match="the same for all words"):
-        followed(lambda_, per_word, list("abc"), list("abcd"), 0)
+        followed(lambda_, per_word, [(3, "d")], 0)

@@ -37,45 +37,36 @@ def start_of(word: str, n_topics: int, seed: int) -> NDArray[np.float64]:
     return np.random.default_rng([seed, *words]).standard_gamma(100.0, n_topics) * 0.01
 
 
-def replaced(old: Sequence[str | None], new: Sequence[str | None]) -> bool:
-    """Whether a column that was there stands for another word, or for none, now.
-
-    >>> replaced(["cat"], ["cat", "dog"]), replaced(["cat"], ["dog"])
-    (False, True)
-    """
-    return list(new[: len(old)]) != list(old)
-
-
 def followed(
     lambda_: LazyRows,
     prior: LdaPrior,
-    old: Sequence[str | None],
-    new: Sequence[str | None],
+    changes: Sequence[tuple[int, str | None]],
     seed: int | None,
 ) -> tuple[LazyRows, LdaPrior]:
-    """lambda and prior for the words `new`, by column, where they were for `old`; given up.
+    """lambda and prior after some columns came to stand for other words, or for none; given up.
 
-    The number of columns never falls. Without a seed new words start at the prior, lambda_v = eta.
+    Args:
+        changes: columns with their words now; new columns follow on those there are.
+        seed: of the words' starts; without it they start at the prior, lambda_v = eta.
     """
-    n_old, n_new, n_topics = len(old), len(new), prior.alpha.size
-    if n_new < n_old:
-        raise ValueError(f"the vocabulary has {n_new} columns, but had {n_old} before")
     if prior.pattern.shape != (1, 1):
         raise ValueError("only a prior that is the same for all words can follow a vocabulary")
-    changed = [v for v in range(n_new) if v >= n_old or new[v] != old[v]]
+    n_old, n_topics = lambda_.stored.shape[0], prior.alpha.size
+    n_new = max([n_old, *(column + 1 for column, _ in changes)])
+    if n_new - n_old != len({column for column, _ in changes if column >= n_old}):
+        raise ValueError(f"{n_new} columns after {n_old}, but not all of the new ones have a word")
     stored = _with_rows(lambda_.stored, n_new)
     totals = lambda_.totals.copy()
     level = lambda_.shift * prior.pattern[0, 0]
-    for v in changed:
-        if v < n_old:
-            totals -= lambda_.scale * stored[v].astype(np.float64) + level
-        word = new[v]
+    for column, word in changes:
+        if column < n_old:
+            totals -= lambda_.scale * stored[column].astype(np.float64) + level
         row = np.full(n_topics, prior.eta)
         if word is not None and seed is not None:
             row = start_of(word, n_topics, seed)
-        stored[v] = (row - level) / lambda_.scale
+        stored[column] = (row - level) / lambda_.scale
         # What is stored counts, rounded as it is.
-        totals += lambda_.scale * stored[v].astype(np.float64) + level
+        totals += lambda_.scale * stored[column].astype(np.float64) + level
     prior = replace(prior, pattern_sums=np.full(n_topics, float(n_new)))
     return LazyRows(stored, lambda_.scale, lambda_.shift, totals), prior
 

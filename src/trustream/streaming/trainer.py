@@ -200,23 +200,27 @@ class StreamTrainer:
         """
         if documents.vocabulary == self._version:
             return True
-        vocabulary = self.store.vocabulary()
-        changed = columns.replaced(self._words, vocabulary.words)
+        found = self.store.vocabulary_since(self._version)
+        n_before = len(self._words)
+        changes = [
+            (column, word)
+            for column, word in zip(found.columns.tolist(), found.words, strict=True)
+            if column >= n_before or word != self._words[column]
+        ]
         state, s = self._state, self.settings
-        lambda_, prior = columns.followed(
-            state.lambda_,
-            state.prior,
-            self._words,
-            vocabulary.words,
-            # The posterior of streaming VB starts at the prior.
-            None if s.method == "streaming-vb" else s.random_state,
-        )
+        # The posterior of streaming VB starts at the prior.
+        seed = None if s.method == "streaming-vb" else s.random_state
+        lambda_, prior = columns.followed(state.lambda_, state.prior, changes, seed)
         self._state = replace(state, lambda_=lambda_, prior=prior)
-        self._words, self._version = list(vocabulary.words), vocabulary.version
+        self._words += [None] * (lambda_.stored.shape[0] - n_before)
+        for column, word in changes:
+            self._words[column] = word
+        self._version = found.version
         self._model = LdaModel(
             s.n_components, len(self._words), dtype=s.dtype, n_threads=self._n_threads
         )
-        return documents.vocabulary == self._version or not changed
+        replaced = any(column < n_before for column, _ in changes)
+        return documents.vocabulary == self._version or not replaced
 
     def _score(self) -> Score | None:
         """Of held-out documents; draws nothing from the generators that learning uses.
