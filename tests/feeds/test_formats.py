@@ -281,6 +281,14 @@ def test_another_tokeniser(tmp_path: Path) -> None:
         assert documents(store) == {"code.txt:1": {"the": 1, "c++": 1, "x": 1}}
 
 
+def test_texts_with_endless_words_are_no_bad_records(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text(f"cats {'gattaca' * 100} dogs")
+    with new_store(tmp_path) as store:
+        ingest(store, path)
+        assert documents(store) == {"x.txt:1": {"cats": 1, "dogs": 1}}
+
+
 def test_json_times_and_append_ids(tmp_path: Path) -> None:
     lines = [
         {"id": 1, "tokens": ["x"], "time": 5, "append_id": 9},

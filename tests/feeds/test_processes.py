@@ -17,6 +17,9 @@ import pytest
 from tests.feeds.helpers import documents, expected, new_store, random_records
 from trustream.feeds import FeedError, ingest
 
+# A reader that waits for ever is a failure too.
+pytestmark = pytest.mark.timeout(240)
+
 PROGRAM = Path(__file__).with_name("ingest_process.py")
 WRITER = """
 import sys, time
@@ -155,6 +158,9 @@ def test_what_cannot_be_followed(tmp_path: Path) -> None:
         (tmp_path / name).touch()
         with new_store(tmp_path) as store, pytest.raises(FeedError, match="cannot be followed"):
             ingest(store, tmp_path / name, follow=True)
+    (tmp_path / "r.csv").touch()
+    with new_store(tmp_path) as store, pytest.raises(FeedError, match="cannot be followed and put"):
+        ingest(store, tmp_path / "r.csv", format="ratings", in_order=True, follow=True)
 
 
 def test_standard_input(tmp_path: Path) -> None:

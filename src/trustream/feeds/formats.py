@@ -61,8 +61,11 @@ FORMATS = {
 }
 
 
-def format_name(source: Source, name: str | None = None) -> str:
+def format_name(source: Source, name: str | None = None, *, in_order: bool = False) -> str:
     """The name of a source's format, by its suffix if none is given.
+
+    Raises:
+        FeedError: it is not known, or cannot be followed as asked.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
@@ -83,6 +86,8 @@ def format_name(source: Source, name: str | None = None) -> str:
     follows = FORMATS[name].follows and source.suffix != ".parquet"
     if source.follow and not follows:
         raise FeedError(f"{source.name} cannot be followed as it grows: its format is {name}")
+    if source.follow and in_order:
+        raise FeedError(f"{source.name} cannot be followed and put in order of time")
     return name
 
 
@@ -125,5 +130,6 @@ def read(
     [['cats', 'dogs']]
     """
     opened = open_source(source, follow=follow)
-    name = format_name(opened, format)
-    return FORMATS[name].read(opened, Mark(), Options(**options))
+    settings = Options(**options)
+    name = format_name(opened, format, in_order=settings.in_order)
+    return FORMATS[name].read(opened, Mark(), settings)

@@ -77,7 +77,7 @@ def ingest(
         raise ValueError(f"batch is {batch}, expected 1 or more")
     opened = open_source(source, follow=follow)
     settings = Options(**options)
-    name = format_name(opened, format)
+    name = format_name(opened, format, in_order=settings.in_order)
     identity = None
     start, finished = Mark(), False
     if isinstance(opened, FileSource):

@@ -8,7 +8,7 @@ from typing import Any
 
 from trustream.feeds.items import Item, Mark, Options, Problem
 from trustream.feeds.lines import read_lines
-from trustream.feeds.records import make_record
+from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import Source
 from trustream.store.protocol import Record
 
@@ -47,7 +47,7 @@ def _parsed(text: str) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise Problem(f"not JSON: {error.msg} at character {error.colno}") from None
+        raise Problem(f"not JSON: {error.msg} (character {error.colno})") from None
     except (ValueError, RecursionError) as error:  # a huge number, brackets without end
         raise Problem(f"not JSON that can be read: {error}") from None
 
@@ -65,7 +65,7 @@ def _record(value: Any, options: Options) -> Record:
     if there[0] == "text":
         if not isinstance(content, str):
             raise Problem(f"the text is a {type(content).__name__}, expected a string")
-        content = list(options.tokenise(content))
+        content = make_words(options.tokenise, content)
     elif there[0] == "counts" and not isinstance(content, dict):
         raise Problem(f"the counts are a {type(content).__name__}, expected an object")
     elif there[0] == "tokens" and not isinstance(content, list):

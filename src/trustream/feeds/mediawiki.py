@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from trustream.feeds.items import FeedError, Item, Mark, Options, Problem
-from trustream.feeds.records import make_record
+from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import FileSource, Source
 from trustream.feeds.wiki_markup import MEDIA, strip_markup
 from trustream.store.protocol import Record
@@ -115,7 +115,7 @@ def _record(page: Page, options: Options, media: frozenset[str]) -> Record | Non
     if not revisions:
         raise Problem("the page has no revision")
     text = revisions[-1].findtext("text") or ""
-    words = list(options.tokenise(strip_markup(text, media)))
+    words = make_words(options.tokenise, strip_markup(text, media))
     return make_record(key.strip(), words, revisions[-1].findtext("timestamp"))
 
 

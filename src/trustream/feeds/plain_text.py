@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from trustream.feeds.items import Item, Mark, Options, Problem
 from trustream.feeds.lines import read_lines
-from trustream.feeds.records import make_record
+from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import Source
 
 
@@ -30,7 +30,7 @@ def read_plain_text(source: Source, mark: Mark, options: Options) -> Iterator[It
             text = line.text(options.max_bytes)
             record = None
             if text.strip():
-                words = list(options.tokenise(text))
+                words = make_words(options.tokenise, text)
                 record = make_record(f"{name}:{mark.number}", words)
             yield Item(mark, mark.number, record)
         except Problem as problem:

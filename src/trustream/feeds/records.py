@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -38,6 +38,21 @@ def make_record(key: Any, words: Any, time: Any = None, append_id: Any = None) -
         None if time is None else make_time(time),
         None if append_id is None else make_name("append_id", append_id),
     )
+
+
+def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> list[str]:
+    """The words of a text, without those that are too long for a store.
+
+    A text is not to blame for a formula or a sequence of letters in it; tokens that somebody chose
+    are checked by `make_record`.
+
+    >>> make_words(str.split, "short " + "x" * 501)
+    ['short']
+    """
+    words = list(tokenise(text))
+    if words and max(map(len, words)) > MAX_WORD:
+        return [word for word in words if len(word) <= MAX_WORD]
+    return words
 
 
 def make_name(what: str, value: Any) -> str:

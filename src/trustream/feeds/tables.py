@@ -9,7 +9,7 @@ from typing import Any
 from trustream.feeds.csv_rows import Row, csv_rows
 from trustream.feeds.items import FeedError, Item, Mark, Options, Problem
 from trustream.feeds.parquet_rows import open_parquet, parquet_rows
-from trustream.feeds.records import make_count, make_name, make_record, make_time
+from trustream.feeds.records import make_count, make_name, make_record, make_time, make_words
 from trustream.feeds.sources import Source
 from trustream.store.protocol import Record
 
@@ -36,7 +36,7 @@ def read_documents(source: Source, mark: Mark, options: Options) -> Iterator[Ite
         if isinstance(content, str):
             if len(content) > options.max_bytes:
                 raise Problem(f"longer than {options.max_bytes} bytes; max_bytes allows more")
-            content = list(options.tokenise(content))
+            content = make_words(options.tokenise, content)
         elif not isinstance(content, list):
             raise Problem(f"the text is {content!r:.60}, expected a string or a list of tokens")
         return make_record(key, content, _time(values, options.time_column))
