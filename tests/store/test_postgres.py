@@ -1,0 +1,208 @@
+"""What can happen to a PostgreSQL server and to the connection to it."""
+
+from __future__ import annotations
+
+import builtins
+import itertools
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.store.contents_of import check_running_totals, documents
+from tests.store.server import Server
+from trustream.store import DocumentStore, Position, Record, StoreError, open_store
+
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def url(server: Server) -> str:
+    return f"{server.url}&schema=trouble_{next(_NUMBERS)}"
+
+
+class Wire:
+    """A connection that is cut at a statement: before it reaches the server, or after."""
+
+    def __init__(self, store: DocumentStore, statement: str, after: bool) -> None:
+        self._backend: Any = store._open
+        self._real = self._backend._database
+        self._statement, self._after = statement, after
+        self.cuts = 0
+        self._backend._database = self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def execute(self, statement: Any, *arguments: Any, **options: Any) -> Any:
+        import psycopg
+
+        if isinstance(statement, str) and statement.startswith(self._statement):
+            self.cuts += 1
+            if self._after:
+                self._real.execute(statement, *arguments, **options)
+            self._real.close()
+            raise psycopg.OperationalError("the connection was cut")
+        return self._real.execute(statement, *arguments, **options)
+
+
+CUTS = [
+    ("BEGIN", False),
+    ("BEGIN", True),
+    ("INSERT INTO block", True),
+    ("UPDATE state", False),
+    ("UPDATE state", True),
+    ("COMMIT", False),
+    ("COMMIT", True),
+]
+
+
+@pytest.mark.parametrize(("statement", "after"), CUTS)
+def test_a_cut_connection_loses_and_doubles_nothing(url: str, statement: str, after: bool) -> None:
+    """Records without append ids: nobody need send anything again."""
+    with open_store(url, min_documents=1) as store:
+        store.append([Record("a", ["x"])])
+        wire = Wire(store, statement, after)
+        result = store.append([Record("a", ["x", "y"]), Record("b", ["z"])], Position("feed", 7))
+        assert wire.cuts == 1
+        assert (result.n_documents, result.n_tokens) == (1, 3)
+        assert documents(store) == {"a": {"x": 2, "y": 1}, "b": {"z": 1}}
+        assert store.totals().sequence == 2
+        assert store.position("feed") == Position("feed", 7)
+        store.append([Record("c", ["z", "new"])])
+        assert store.vocabulary().words == ["x", "y", "z", "new"]
+        check_running_totals(store)
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_cut_connection_deletes_and_saves_once(url: str, after: bool) -> None:
+    with open_store(url, min_documents=1) as store:
+        store.append([Record("a", ["x"]), Record("b", ["x"])])
+        Wire(store, "COMMIT", after)
+        assert store.delete(["a"]) == 1
+        assert store.totals().sequence == 2
+        Wire(store, "COMMIT", after)
+        store.save("model", b"content")
+        assert store.load("model") == b"content"
+
+
+def test_a_draw_that_is_done_again_draws_the_same(url: str) -> None:
+    with open_store(url, held_out=0.0) as store:
+        store.append(Record(f"{i}", ["x"]) for i in range(100))
+        expected = store.draw(10, np.random.default_rng(3)).keys
+        rng = np.random.default_rng(3)
+        wire = Wire(store, "COMMIT", False)
+        assert store.draw(10, rng).keys == expected
+        assert wire.cuts == 1
+        other = np.random.default_rng(3)
+        store.draw(10, other)
+        assert rng.random() == other.random()
+
+
+def test_a_server_that_stays_away(url: str) -> None:
+    with open_store(url, min_documents=1) as store:
+        backend: Any = store._open
+        backend._patience = 0.5
+        store.append([Record("a", ["x"])])
+        address = backend._address
+        backend._address = "postgresql://localhost:1/nobody"
+        backend._database.close()
+        with pytest.raises(StoreError, match="no server answers; see that it runs"):
+            store.append([Record("b", ["y"])])
+        with pytest.raises(StoreError, match="no server answers"):
+            store.totals()
+        backend._address = address
+        assert store.totals().documents == 1
+        Wire(store, "COMMIT", True)
+        backend._address = "postgresql://localhost:1/nobody"
+        with pytest.raises(StoreError, match=r"not known whether .* with the same append ids"):
+            store.append([Record("c", ["y"], append_id="c")])
+        backend._address = address
+        assert store.append([Record("c", ["y"], append_id="c")]).n_repeated == 1
+        assert documents(store) == {"a": {"x": 1}, "c": {"y": 1}}
+
+
+def test_wrong_password(server: Server, url: str) -> None:
+    import psycopg
+
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE careful LOGIN PASSWORD 'right'")
+        connection.execute("GRANT CREATE ON DATABASE postgres TO careful")
+        server.ask_for_password("careful")
+        connection.execute("SELECT pg_reload_conf()")
+    careful = url.replace("postgres:@", "careful:wrong@")
+    with pytest.raises(StoreError, match="refused the user or the password") as caught:
+        open_store(careful)
+    assert "wrong" not in str(caught.value)
+    with pytest.raises(StoreError, match="wants a password"):
+        open_store(url.replace("postgres:@", "careful@"))
+    with open_store(careful.replace("wrong", "right")) as store:
+        assert "right" in store.url
+        assert "right" not in store.name
+        store.append([Record("a", ["x"])])
+
+
+def test_nothing_there(server: Server) -> None:
+    with pytest.raises(StoreError, match="no server answers; see that it runs"):
+        open_store("postgresql://127.0.0.1:1/name")
+    with pytest.raises(StoreError, match=r"the database is not there; make it \(createdb"):
+        open_store(server.url.replace("/postgres?", "/nothing?"))
+
+
+def test_a_schema_of_something_else(server: Server) -> None:
+    import psycopg
+
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE SCHEMA foreign_one CREATE TABLE settings (x integer)")
+    with pytest.raises(StoreError, match=r"has tables of something else; name another"):
+        open_store(f"{server.url}&schema=foreign_one")
+
+
+def test_a_server_that_takes_no_changes(url: str) -> None:
+    with open_store(url) as store:
+        backend: Any = store._open
+        backend._database.execute("SET default_transaction_read_only = on")
+        with pytest.raises(StoreError, match=r"takes no changes.*nothing of it was stored"):
+            store.append([Record("a", ["x"])])
+        backend._database.execute("SET default_transaction_read_only = off")
+        store.append([Record("a", ["x"])])
+        assert store.totals().documents == 1
+
+
+def test_somebody_else_writes_for_too_long(url: str) -> None:
+    with open_store(url) as store, open_store(url) as other:
+        one: Any = store._open
+        two: Any = other._open
+        two._database.execute("BEGIN")
+        two.state(write=True)
+        one._database.execute("SET lock_timeout = '50ms'")
+        with pytest.raises(StoreError, match="another process has been writing for too long"):
+            store.append([Record("a", ["x"])])
+        two._database.execute("ROLLBACK")
+        store.append([Record("a", ["x"])])
+
+
+def test_a_commit_is_durable_whatever_the_default(server: Server, url: str) -> None:
+    import psycopg
+
+    with psycopg.connect(server.url, autocommit=True) as connection:
+        connection.execute("CREATE ROLE hasty LOGIN SUPERUSER")
+        connection.execute("ALTER ROLE hasty SET synchronous_commit = off")
+    with open_store(url.replace("postgres:@", "hasty@")) as store:
+        backend: Any = store._open
+        assert backend._all("SHOW synchronous_commit") == [("on",)]
+
+
+def test_without_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = builtins.__import__
+
+    def refuse(name: str, *arguments: Any, **options: Any) -> Any:
+        if name.split(".")[0] == "psycopg":
+            raise ModuleNotFoundError("No module named 'psycopg'")
+        return real(name, *arguments, **options)
+
+    monkeypatch.delitem(sys.modules, "trustream.store.postgres")
+    monkeypatch.setattr(builtins, "__import__", refuse)
+    with pytest.raises(StoreError, match=r"pip install 'trustream\[postgres\]'"):
+        open_store("postgresql://host/name")
