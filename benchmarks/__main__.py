@@ -13,6 +13,7 @@ import click
 from benchmarks import core as core_package
 from benchmarks import evaluation as evaluation_package
 from benchmarks import recommend as recommend_package
+from benchmarks import stream as stream_package
 from benchmarks.data import require
 
 
@@ -110,6 +111,13 @@ def recommend(study: bool, only: tuple[str, ...], **options: Any) -> None:
     on_request = () if study else recommend_package.ON_REQUEST
     only = only or tuple(name for name in recommend_package.MEASUREMENTS if name not in on_request)
     _measure("recommend", only=only, **options)
+
+
+@main.command()
+@measurements(stream_package.MEASUREMENTS)
+def stream(**options: Any) -> None:
+    """Speed of the document store and of training from it."""
+    _measure("stream", **options)
 
 
 @main.command()

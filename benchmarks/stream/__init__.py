@@ -1,0 +1,7 @@
+"""What streaming costs: one file a measurement, as in `benchmarks.core`."""
+
+# Name on the command line and module of this package.
+MEASUREMENTS = {
+    "store": "store",
+    "training": "training",
+}
