@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from trustream.feeds.items import FeedError, Item, Mark, Options, Problem
+from trustream.feeds.items import FeedError, Item, Items, Mark, Options, Problem
 from trustream.feeds.lines import Line, read_lines
 from trustream.feeds.records import make_count, make_record
 from trustream.feeds.sources import Source
@@ -15,7 +15,7 @@ from trustream.store.protocol import Record
 _MAX_WORDS = 2**20
 
 
-def read_ldac(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+def read_ldac(source: Source, mark: Mark, options: Options) -> Items:
     """Records of lines `M term:count term:count ...`; terms are words by number, from 0.
 
     >>> import io
@@ -42,7 +42,7 @@ def read_ldac(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
             yield Item(mark, mark.number, problem=str(problem))
 
 
-def read_uci(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+def read_uci(source: Source, mark: Mark, options: Options) -> Items:
     """Records of lines `document word count`, numbers from 1, after three lines with their totals.
 
     A document's lines stand together. It is named by the file and its number.

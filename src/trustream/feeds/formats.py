@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from trustream.feeds.bags import read_ldac, read_uci
-from trustream.feeds.items import FeedError, Item, Mark, Options
+from trustream.feeds.items import FeedError, Items, Mark, Options
 from trustream.feeds.json_lines import read_json_lines
 from trustream.feeds.mediawiki import read_mediawiki
 from trustream.feeds.plain_text import read_plain_text
@@ -38,12 +38,12 @@ class Format:
         follows: whether it can be read while it is written.
     """
 
-    read: Callable[[Source, Mark, Options], Iterator[Item]]
+    read: Callable[[Source, Mark, Options], Items]
     numbered: bool = False
     follows: bool = False
 
 
-def _read_ratings(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+def _read_ratings(source: Source, mark: Mark, options: Options) -> Items:
     if not options.in_order:
         return read_ratings(source, mark, options)
     return in_order(read_ratings(source, Mark(), options), mark)
@@ -113,7 +113,7 @@ def read(
     format: str | None = None,
     follow: bool = False,
     **options: Any,
-) -> Iterator[Item]:
+) -> Items:
     """Yield the items of a feed, bad ones among them; nothing is stored.
 
     Args:

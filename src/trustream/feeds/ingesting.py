@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -90,22 +91,23 @@ def ingest(
         _claim(store, settings.name or opened.name, feed, again)
     run = _Run(store, opened, identity, start, on_error == "skip", progress, on_bad)
     ended, heard = True, time.monotonic()
-    try:
-        for item in FORMATS[name].read(opened, start, settings):
-            if item.pause:
-                run.commit()
-                late = idle is not None and time.monotonic() - heard >= idle
-            else:
-                run.take(item)
-                late, heard = False, time.monotonic()
-                if len(run.pending) >= batch or run.n_tokens >= _MAX_TOKENS:
+    with closing(FORMATS[name].read(opened, start, settings)) as items:
+        try:
+            for item in items:
+                if item.pause:
                     run.commit()
-            if late or (stop is not None and stop()):
-                ended = False
-                break
-    except FeedError:
-        run.commit()  # what stands before the damage
-        raise
+                    late = idle is not None and time.monotonic() - heard >= idle
+                else:
+                    run.take(item)
+                    late, heard = False, time.monotonic()
+                    if len(run.pending) >= batch or run.n_tokens >= _MAX_TOKENS:
+                        run.commit()
+                if late or (stop is not None and stop()):
+                    ended = False
+                    break
+        except FeedError:
+            run.commit()  # what stands before the damage
+            raise
     run.commit(finished=ended, known=finished)
     return run.result
 

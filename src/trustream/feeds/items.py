@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -48,6 +48,9 @@ class Item:
     record: Record | None = None
     problem: str | None = None
     pause: bool = False
+
+
+Items = Generator[Item, None, None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
-from trustream.feeds.items import Item, Mark, Options, Problem
+from trustream.feeds.items import Item, Items, Mark, Options, Problem
 from trustream.feeds.lines import read_lines
 from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import Source
@@ -15,7 +14,7 @@ from trustream.store.protocol import Record
 _CONTENTS = ("text", "tokens", "counts")
 
 
-def read_json_lines(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
     """Records of objects with `id` and one of `text`, `tokens`, `counts`.
 
     `time` and `append_id` are taken if they are there, other fields are passed over, and so are

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from trustream.feeds.items import FeedError, Item, Mark, Options, Problem
+from trustream.feeds.items import FeedError, Item, Items, Mark, Options, Problem
 from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import FileSource, Source
 from trustream.feeds.wiki_markup import MEDIA, strip_markup
@@ -21,7 +21,7 @@ _KEPT = 64
 _NAMESPACE = re.compile(rb'<namespace key="(?:6|14)"[^>]*>([^<]+)</namespace>')
 
 
-def read_mediawiki(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+def read_mediawiki(source: Source, mark: Mark, options: Options) -> Items:
     """Records of the articles (namespace 0), without redirects and without markup.
 
     A page is found by its tags, which stand nowhere else because text in XML is escaped, and then

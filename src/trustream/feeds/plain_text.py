@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from trustream.feeds.items import Item, Mark, Options, Problem
+from trustream.feeds.items import Item, Items, Mark, Options, Problem
 from trustream.feeds.lines import read_lines
 from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import Source
 
 
-def read_plain_text(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+def read_plain_text(source: Source, mark: Mark, options: Options) -> Items:
     """Records of lines, named by the file and the line; empty lines are passed over.
 
     >>> import io

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from trustream.feeds.csv_rows import Row, csv_rows
-from trustream.feeds.items import FeedError, Item, Mark, Options, Problem
+from trustream.feeds.items import FeedError, Item, Items, Mark, Options, Problem
 from trustream.feeds.parquet_rows import open_parquet, parquet_rows
 from trustream.feeds.records import make_count, make_name, make_record, make_time, make_words
 from trustream.feeds.sources import Source
@@ -17,7 +17,7 @@ from trustream.store.protocol import Record
 _USUAL_TIMESTAMP = Options().timestamp_column
 
 
-def read_documents(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+def read_documents(source: Source, mark: Mark, options: Options) -> Items:
     """Records of a table with a row a document.
 
     >>> import io
@@ -45,7 +45,7 @@ def read_documents(source: Source, mark: Mark, options: Options) -> Iterator[Ite
     yield from _items(_rows(source, mark, options, wanted, None), document)
 
 
-def read_ratings(source: Source, mark: Mark, options: Options) -> Iterator[Item]:
+def read_ratings(source: Source, mark: Mark, options: Options) -> Items:
     """Records of a table with a row a rating: users are documents, items are words.
 
     Every liked item is a part that is added to its user, one by one in the order of the file.
@@ -70,9 +70,7 @@ def read_ratings(source: Source, mark: Mark, options: Options) -> Iterator[Item]
     yield from _items(_rows(source, mark, options, wanted, options.timestamp_column), rating)
 
 
-def _items(
-    rows: Iterable[Row], make: Callable[[Row, dict[str, Any]], Record | None]
-) -> Iterator[Item]:
+def _items(rows: Iterable[Row], make: Callable[[Row, dict[str, Any]], Record | None]) -> Items:
     for row in rows:
         if row.values is None:
             yield Item(row.mark, row.line, None, row.problem, pause=row.problem is None)

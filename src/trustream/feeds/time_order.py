@@ -11,14 +11,14 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from trustream.feeds.items import FeedError, Item, Mark
+from trustream.feeds.items import FeedError, Item, Items, Mark
 from trustream.store.protocol import Record
 
 # Records sorted at once: about 100 MB. A part is a file that stays open during the merge.
 _PART = 250_000
 
 
-def in_order(items: Iterable[Item], start: Mark, part: int = _PART) -> Iterator[Item]:
+def in_order(items: Iterable[Item], start: Mark, part: int = _PART) -> Items:
     """Items by the time of their records, from the `start.offset`-th on; equal times as they came.
 
     Marks count records. Bad items come first, for where they belong is not known.
