@@ -316,3 +316,10 @@ def test_unknown_formats(tmp_path: Path) -> None:
         read(io.StringIO("x"), format="text")  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="wrong"):
         read(path, format="text", wrong=1)
+
+
+def test_terms_that_stand_twice_are_added_up() -> None:
+    content, options = b"3 0:1 1:2 0:4\n2 1:1 2:1\n", {"vocabulary": ["x", "y", "y"]}
+    first, second = read(io.BytesIO(content), format="ldac", **options)
+    assert first.record is not None and second.record is not None
+    assert (first.record.words, second.record.words) == ({"x": 5, "y": 2}, {"y": 2})

@@ -115,8 +115,10 @@ def _terms(text: str, words: Sequence[str]) -> dict[str, int]:
         if not 0 <= term < len(words):
             raise Problem(f"term {term}, expected 0 to {len(words) - 1}")
     found = dict(zip(map(words.__getitem__, terms), counts, strict=True))
-    if len(found) < len(terms):
-        raise Problem("has a term twice")
+    if len(found) < len(terms):  # a term, or a word of the vocabulary, is there twice
+        found = dict.fromkeys(found, 0)
+        for term, count in zip(terms, counts, strict=True):
+            found[words[term]] += make_count(f"the count of term {term}", count)
     return found
 
 

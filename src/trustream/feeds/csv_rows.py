@@ -30,14 +30,15 @@ class _Syntax:
 
     def __init__(self, delimiter: str) -> None:
         d = re.escape(delimiter)
-        quoted = r'"(?:[^"]|"")*+"'
+        inside = r'[^"]*+(?:""[^"]*+)*+'
+        quoted = rf'"{inside}"'
         field = rf'(?:{quoted}[^{d}]*+|[^"{d}][^{d}]*+|)'
         row = rf"(?:{field}{d})*+{field}"
         self._delimiter = delimiter
-        self._field = re.compile(rf'"((?:[^"]|"")*+)"([^{d}]*+)|([^{d}]*+)')
+        self._field = re.compile(rf'"({inside})"([^{d}]*+)|([^{d}]*+)')
         # A line that is a row, and one that ends a row whose quote was open before it.
         self.row = re.compile(row.encode())
-        self.end = re.compile(rf'(?:[^"]|"")*+"[^{d}]*+(?:{d}{row})?'.encode())
+        self.end = re.compile(rf'{inside}"[^{d}]*+(?:{d}{row})?'.encode())
 
     def split(self, text: str) -> list[str]:
         """The fields of a row."""
