@@ -4,4 +4,5 @@
 MEASUREMENTS = {
     "store": "store",
     "training": "training",
+    "memory": "memory",
 }
