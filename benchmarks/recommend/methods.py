@@ -50,7 +50,7 @@ def probabilistic(train: sparse.csr_array, seed: int, k: int) -> Pair:
     """cornac's probabilistic matrix factorisation, of the likes and ten times as many others.
 
     It fits what it is shown, so without some zeros it would learn that everybody likes everything.
-    Its settings are the best of ten on a part of the training data.
+    Its settings are the best of ten on another split.
     """
     from cornac.models import PMF
 
