@@ -102,7 +102,13 @@ def is_numbered(name: str, options: Options) -> bool:
 
 
 def is_whole(source: FileSource, name: str, options: Options) -> bool:
-    """Whether a file is read as it is, and cannot have a part added to it later."""
+    """Whether a file is read as it is, and cannot have a part added to it later.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile(suffix=".txt.gz") as file:
+    ...     is_whole(FileSource(file.name), "text", Options())
+    True
+    """
     in_order = name == "ratings" and options.in_order
     return source.compressed or source.suffix == ".parquet" or in_order
 

@@ -58,6 +58,14 @@ def read_lines(source: Source, mark: Mark, max_bytes: int) -> Iterator[Line | No
 
     Raises:
         FeedError: the last line had no end when it was read, and has become longer.
+
+    >>> import io
+    >>> from trustream.feeds.sources import StreamSource
+    >>> source = StreamSource(io.BytesIO(b"one\\ntwo\\n"))
+    >>> for line in read_lines(source, Mark(), 100):
+    ...     print(line.mark.number, line.mark.offset, line.content)
+    1 4 b'one'
+    2 8 b'two'
     """
     if not mark.offset or _ends_a_line(source, mark.offset):
         yield from split(source.chunks(mark.offset), mark, max_bytes)

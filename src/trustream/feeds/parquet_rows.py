@@ -43,7 +43,15 @@ def open_parquet(source: Source) -> Table:
 
 
 def parquet_rows(table: Table, mark: Mark, columns: Sequence[str]) -> Iterator[Row]:
-    """The rows after a mark, which counts rows."""
+    """The rows after a mark, which counts rows.
+
+    >>> class Small:
+    ...     names, n_rows = ["id"], 3
+    ...     def blocks(self, start, columns):
+    ...         yield [{"id": row} for row in range(start, 3)]
+    >>> [row.values for row in parquet_rows(Small(), Mark(1, 1), ["id"])]
+    [{'id': 1}, {'id': 2}]
+    """
     place = mark.offset
     for block in table.blocks(place, list(columns)):
         for values in block:

@@ -20,6 +20,9 @@ class IngestResult:
         n_bad: bad records that were skipped.
         finished: whether the end of the feed was reached.
         problems: the first of the bad records, a sentence each.
+
+    >>> IngestResult(n_records=3, n_documents=2).finished
+    False
     """
 
     feed: str | None = None
@@ -40,6 +43,10 @@ class Progress:
         done: bytes of the file that were read, or rows of a Parquet file.
         total: bytes or rows that there are; None if it is not known.
         result: what was added so far.
+
+    >>> progress = Progress(50, 200, IngestResult(n_records=3))
+    >>> f"{progress.done} of {progress.total}: {progress.result.n_records} records"
+    '50 of 200: 3 records'
     """
 
     done: int
@@ -54,6 +61,11 @@ class BadRecordError(FeedError):
         line: line, or row, on which it begins, from 1.
         problem: what is wrong with it.
         result: what was added before it.
+
+    >>> raise BadRecordError("x.jsonl", 7, "has no id", IngestResult())
+    Traceback (most recent call last):
+    ...
+    trustream.feeds.results.BadRecordError: x.jsonl, line 7: has no id. What stands before it ...
     """
 
     def __init__(self, name: str, line: int, problem: str, result: IngestResult) -> None:
