@@ -127,8 +127,8 @@ class Backend(Protocol):
     def insert(self, rows: Sequence[Row]) -> None:
         """Add documents."""
 
-    def update(self, rows: Sequence[Row]) -> None:
-        """Give documents their new times and contents."""
+    def update(self, rows: Sequence[Row], *, times: bool) -> None:
+        """Give documents their new contents, and times if these have changed."""
 
     def remove(self, places: Sequence[int]) -> None:
         """Remove documents."""

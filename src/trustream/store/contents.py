@@ -13,6 +13,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.store.errors import RecordError
+from trustream.store.records import MAX_COUNT, MAX_DISTINCT
+
 Ints = NDArray[np.int64]
 
 PAIR_BYTES = 8
@@ -125,3 +128,37 @@ def add(old: Pairs, new: Pairs) -> tuple[Pairs, Ints]:
         np.insert(counts, at[fresh], new.counts[fresh]),
     )
     return both, fresh
+
+
+def tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
+    """The different words, in order, and how often each occurs."""
+    if n_words > 4 * len(words):
+        return np.unique(words, return_counts=True)
+    counts = np.bincount(words, minlength=n_words)
+    there = np.flatnonzero(counts)
+    return there, counts[there]
+
+
+def check_size(pairs: Pairs, of_record: list[int]) -> None:
+    """Refuse documents that cannot be kept.
+
+    Args:
+        pairs: all that the documents of a batch would hold.
+        of_record: the document of each record.
+    """
+    over = np.flatnonzero(pairs.counts > MAX_COUNT)
+    if len(over):
+        document = int(pairs.documents[over[0]])
+        raise RecordError(
+            of_record.index(document),
+            f"a word would occur {pairs.counts[over[0]]} times in the document, more than "
+            f"{MAX_COUNT}; split the document",
+        )
+    if len(pairs.places) > MAX_DISTINCT:
+        sizes = np.bincount(pairs.documents)
+        if sizes.max() > MAX_DISTINCT:
+            raise RecordError(
+                of_record.index(int(sizes.argmax())),
+                f"the document would have {sizes.max()} different words, more than "
+                f"{MAX_DISTINCT}; split the document",
+            )

@@ -129,14 +129,15 @@ class PostgresTables:
         """Add documents."""
         self._copy(f"document ({_DOCUMENT})", _DOCUMENT_TYPES, rows)
 
-    def update(self, rows: Sequence[Row]) -> None:
-        """Give new times and contents."""
-        places, _, _, times, contents = _transposed(rows, 5)
+    def update(self, rows: Sequence[Row], *, times: bool) -> None:
+        """Give new contents and times."""
+        places, _, _, seconds, contents = _transposed(rows, 5)
+        time = "time = n.time," if times else ""
         self._database.execute(
-            "UPDATE document AS d SET time = n.time, content = n.content"
+            f"UPDATE document AS d SET {time} content = n.content"
             " FROM unnest(%s::bigint[], %s::double precision[], %b::bytea[])"
             " AS n (place, time, content) WHERE d.place = n.place",
-            (places, times, contents),
+            (places, seconds, contents),
         )
 
     def remove(self, places: Sequence[int]) -> None:

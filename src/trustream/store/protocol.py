@@ -25,8 +25,8 @@ class Record:
     Attributes:
         key: names the document; 1 to 500 characters.
         words: tokens in order, or a mapping from words to counts (positive integers).
-        time: when the document came to be, in seconds since 1970, for retention; None is now.
-            A later part moves it forward, never back.
+        time: when the document came to be, in seconds since 1970, for retention; None is now,
+            in whole seconds. A later part moves it forward, never back.
         append_id: chosen by whoever sends it: a second append with the same id does nothing.
     """
 

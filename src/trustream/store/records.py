@@ -89,6 +89,20 @@ def _lengths(parts: list[Collection[str]]) -> NDArray[np.int64]:
     return np.fromiter(map(len, parts), np.int64, len(parts))
 
 
+def latest_times(records: list[Record], of_record: list[int], n: int, now: float) -> list[float]:
+    """The latest time of each of n documents.
+
+    >>> latest_times([Record("a", [], 5.0), Record("a", []), Record("b", [])], [0, 0, 1], 2, 7.0)
+    [7.0, 7.0]
+    """
+    given = [record.time for record in records]
+    if given.count(None) == len(given):
+        return [now] * n
+    times = np.full(n, -np.inf)
+    np.maximum.at(times, of_record, [now if time is None else float(time) for time in given])
+    return times.tolist()
+
+
 def check_words(batch: Batch, suspects: Iterable[object]) -> None:
     """Refuse suspects that are no words, naming the first record that has one.
 

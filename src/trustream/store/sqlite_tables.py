@@ -127,11 +127,19 @@ class SqliteTables:
             rows,
         )
 
-    def update(self, rows: Sequence[Row]) -> None:
-        """Give new times and contents."""
-        self._database.executemany(
-            "UPDATE document SET time = ?4, content = ?5 WHERE place = ?1", rows
-        )
+    def update(self, rows: Sequence[Row], *, times: bool) -> None:
+        """Give new contents and times."""
+        if times:
+            self._database.executemany(
+                "UPDATE document SET time = ?, content = ? WHERE place = ?",
+                [(row.time, row.content, row.place) for row in rows],
+            )
+        else:
+            # Leaves the index of times alone.
+            self._database.executemany(
+                "UPDATE document SET content = ? WHERE place = ?",
+                [(row.content, row.place) for row in rows],
+            )
 
     def remove(self, places: Sequence[int]) -> None:
         """Remove documents."""

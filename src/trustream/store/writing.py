@@ -14,10 +14,9 @@ import numpy as np
 from trustream.store import contents
 from trustream.store.backend import Backend, Row, State, T
 from trustream.store.columns import Columns, Ints, entering, in_order_of_entry
-from trustream.store.errors import RecordError
 from trustream.store.places import close_holes, is_held_out, place_of
 from trustream.store.protocol import Appended, Position, Record
-from trustream.store.records import MAX_COUNT, MAX_DISTINCT, Batch, check_words, flatten
+from trustream.store.records import Batch, check_words, flatten, latest_times
 from trustream.store.word_counts import WordCounts
 
 # Words remembered; about 100 bytes each.
@@ -82,7 +81,8 @@ class Writer:
         """See `Store.append`."""
         batch = flatten(records)
         numbers = self._look_up(batch)
-        now = clock.time()
+        # Whole seconds: a document that grows all the while changes its place in time less often.
+        now = float(int(clock.time()))
         return self._change(lambda state: self._append(state, batch, numbers, position, now))
 
     def _look_up(self, batch: Batch) -> Ints:
@@ -125,10 +125,10 @@ class Writer:
         there = sorted(rows)
         old = contents.stored([rows[i].content for i in there], np.array(there, np.int64))
         both, fresh_pairs = contents.add(old, new)
-        _check_size(both, of_record)
+        contents.check_size(both, of_record)
         state.sequence += 1
         n_before = state.next_document
-        self._store(state, order, rows, both, _times(fresh, of_record, len(order), now))
+        self._store(state, order, rows, both, latest_times(fresh, of_record, len(order), now))
         n_tokens = int(new.counts.sum())
         state.tokens += n_tokens
         self._count(state, places, contents.Pairs(new.places[fresh_pairs], new.counts[fresh_pairs]))
@@ -189,16 +189,20 @@ class Writer:
         order: dict[str, int],
         rows: dict[int, Row],
         pairs: contents.Pairs,
-        times: Ints,
+        times: list[float],
     ) -> None:
         """Write the documents, new ones into the next slots."""
         packed = contents.pack(pairs, len(order))
         new: list[Row] = []
         changed: list[Row] = []
-        for (key, i), time, content in zip(order.items(), times.tolist(), packed, strict=True):
+        later: list[Row] = []
+        for (key, i), time, content in zip(order.items(), times, packed, strict=True):
             row = rows.get(i)
             if row is not None:
-                changed.append(Row(row.place, row.number, key, max(row.time, time), content))
+                if time > row.time:
+                    later.append(Row(row.place, row.number, key, time, content))
+                else:
+                    changed.append(Row(row.place, row.number, key, row.time, content))
                 continue
             if is_held_out(key, self._settings.held_out):
                 place = place_of(state.held_out, True)
@@ -211,11 +215,12 @@ class Writer:
             state.next_document += 1
         if new:
             self._backend.insert(new)
+        # In their order on the disk.
         if changed:
-            # In their order on the disk.
-            changed.sort()
-            self._backend.update(changed)
-        self._remember(new, changed)
+            self._backend.update(sorted(changed), times=False)
+        if later:
+            self._backend.update(sorted(later), times=True)
+        self._remember(new, changed, later)
 
     def _remember(self, *rows: list[Row]) -> None:
         """Documents that just changed will often change again: do not look these up."""
@@ -231,7 +236,7 @@ class Writer:
             places: (document, word) of every token as it came.
             fresh: those pairs that are new.
         """
-        words, by = _tally(fresh.words, state.next_word)
+        words, by = contents.tally(fresh.words, state.next_word)
         self._backend.put_blocks(self._counts.change(words, by), state.sequence)
         self._counts.sequence = state.sequence
         if self._settings.fixed:
@@ -277,7 +282,7 @@ class Writer:
                 [r.content for r in self._backend.by_place(part)]
             )
             state.tokens -= int(counts.sum(dtype=np.int64))
-            words, by = _tally(all_words.astype(np.int64), state.next_word)
+            words, by = contents.tally(all_words.astype(np.int64), state.next_word)
             self._backend.put_blocks(self._counts.change(words, -by), state.sequence)
             self._backend.remove(part)
             self._release(state, words)
@@ -299,40 +304,3 @@ class Writer:
             return
         columns = self._columns.of(words[self._counts.values[words] == 0])
         self._put_columns(state, [(column, None) for column in columns[columns >= 0].tolist()])
-
-
-def _tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
-    """The different words, in order, and how often each occurs."""
-    if n_words > 4 * len(words):
-        return np.unique(words, return_counts=True)
-    counts = np.bincount(words, minlength=n_words)
-    there = np.flatnonzero(counts)
-    return there, counts[there]
-
-
-def _times(records: list[Record], of_record: list[int], n: int, now: float) -> Ints:
-    """The latest time of each document of the batch."""
-    times = np.full(n, -np.inf)
-    given = [now if record.time is None else float(record.time) for record in records]
-    np.maximum.at(times, of_record, given)
-    return times
-
-
-def _check_size(pairs: contents.Pairs, of_record: list[int]) -> None:
-    """Refuse documents that cannot be kept."""
-    over = np.flatnonzero(pairs.counts > MAX_COUNT)
-    if len(over):
-        document = int(pairs.documents[over[0]])
-        raise RecordError(
-            of_record.index(document),
-            f"a word would occur {pairs.counts[over[0]]} times in the document, more than "
-            f"{MAX_COUNT}; split the document",
-        )
-    if len(pairs.places) > MAX_DISTINCT:
-        sizes = np.bincount(pairs.documents)
-        if sizes.max() > MAX_DISTINCT:
-            raise RecordError(
-                of_record.index(int(sizes.argmax())),
-                f"the document would have {sizes.max()} different words, more than "
-                f"{MAX_DISTINCT}; split the document",
-            )
