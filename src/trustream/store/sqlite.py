@@ -25,8 +25,8 @@ _PRAGMAS = (
     "synchronous=FULL",
     # 32 MB of pages in memory.
     "cache_size=-32768",
-    # Reading through the system's cache saves a copy of each page.
-    "mmap_size=4294967296",
+    # Mapped pages would count as the process's own memory, and draws touch all of the file.
+    "mmap_size=0",
     # 32 MB of log before it goes into the file: pages that change again and again go once.
     "wal_autocheckpoint=8192",
 )
