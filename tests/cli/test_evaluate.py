@@ -148,3 +148,10 @@ def test_reports_refuse_unknown_measures(files: Path) -> None:
     lda = trustream.load(files / "topics.safetensors")
     with pytest.raises(ValueError, match="measure must be one of"):
         report(lda, np.ones((1, 40)), measures=["perplexity"])
+
+
+def test_recommenders_have_a_method_of_their_own() -> None:
+    likes = np.array([[1, 1, 0], [0, 1, 1], [1, 0, 1]])
+    model = trustream.TopicRecommender(2, random_state=0).fit(likes)
+    with pytest.raises(ValueError, match="evaluate"):
+        report(model, likes)

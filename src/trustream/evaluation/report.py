@@ -122,6 +122,8 @@ def report(
     """
     show = progress or (lambda title, total: nullcontext(lambda done: None))
     name = type(model).__name__
+    if hasattr(model, "recommend"):
+        raise ValueError(f"{name} ranks items: call its evaluate(held_out) with ratings held out")
     if not hasattr(model, "chib"):
         if measures:
             raise ValueError(
