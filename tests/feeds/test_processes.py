@@ -102,6 +102,26 @@ def test_following_a_writer(tmp_path: Path) -> None:
         assert documents(store)["half done"] == {"x": 1}
 
 
+def test_one_ingest_of_a_file_at_a_time(tmp_path: Path) -> None:
+    """Of two, both would store what comes next. The lock ends with the process."""
+    path = tmp_path / "x.txt"
+    path.write_text("cats\n")
+    process = start(tmp_path / "topics.db", path, follow=True)
+    assert process.stdout is not None
+    process.stdout.readline()
+    assert process.stdout.readline() == b"stored 1\n"
+    with new_store(tmp_path) as store, new_store(tmp_path, "other.db") as other:
+        with pytest.raises(FeedError, match=r"x\.txt is being ingested into this store already"):
+            ingest(store, path, again=True)
+        assert ingest(other, path).n_records == 1
+        process.kill()
+        process.communicate()
+        with path.open("a") as file:
+            file.write("dogs\n")
+        assert ingest(store, path).n_records == 1
+        assert documents(store) == {"x.txt:1": {"cats": 1}, "x.txt:2": {"dogs": 1}}
+
+
 def test_what_was_read_is_stored_while_it_waits(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("cats\ndogs\n")

@@ -7,10 +7,11 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from trustream.feeds.formats import FORMATS, format_name, is_numbered, is_whole
 from trustream.feeds.items import FeedError, Item, Mark, Options
+from trustream.feeds.locks import only_one
 from trustream.feeds.positions import Identity, changed_error
 from trustream.feeds.results import BadRecordError, IngestResult, Progress
 from trustream.feeds.sources import FileSource, Source, open_source
@@ -79,36 +80,49 @@ def ingest(
     opened = open_source(source, follow=follow)
     settings = Options(**options)
     name = format_name(opened, format, in_order=settings.in_order)
-    identity = None
-    start, finished = Mark(), False
-    if isinstance(opened, FileSource):
-        identity = Identity(opened, name, whole=is_whole(opened, name, settings))
-        start, finished = _start(store, identity, again, replaced)
-    feed = identity.feed if identity else None
-    if finished and identity is not None and identity.whole:
-        return IngestResult(feed, finished=True)
+    pace = _Pace(batch, idle, stop)
+    run = _Run(store, opened, on_error == "skip", progress, on_bad)
+    if not isinstance(opened, FileSource):
+        return _ingest(run, name, settings, pace, again)
+    run.identity = Identity(opened, name, whole=is_whole(opened, name, settings))
+    with only_one(store.url, run.identity.feed):
+        run.begin(*_start(store, run.identity, again, replaced))
+        return _ingest(run, name, settings, pace, again)
+
+
+class _Pace(NamedTuple):
+    """When to store and when to stop."""
+
+    batch: int
+    idle: float | None
+    stop: Callable[[], bool] | None
+
+
+def _ingest(run: _Run, name: str, settings: Options, pace: _Pace, again: bool) -> IngestResult:
+    """Read from where the run begins to the end, or until it is stopped."""
+    if run.known and run.identity is not None and run.identity.whole:
+        return replace(run.result, finished=True)
     if is_numbered(name, settings):
-        _claim(store, settings.name or opened.name, feed, again)
-    run = _Run(store, opened, identity, start, on_error == "skip", progress, on_bad)
+        _claim(run.store, settings.name or run.source.name, run.result.feed, again)
     ended, heard = True, time.monotonic()
-    with closing(FORMATS[name].read(opened, start, settings)) as items:
+    with closing(FORMATS[name].read(run.source, run.mark, settings)) as items:
         try:
             for item in items:
                 if item.pause:
                     run.commit()
-                    late = idle is not None and time.monotonic() - heard >= idle
+                    late = pace.idle is not None and time.monotonic() - heard >= pace.idle
                 else:
                     run.take(item)
                     late, heard = False, time.monotonic()
-                    if len(run.pending) >= batch or run.n_tokens >= _MAX_TOKENS:
+                    if len(run.pending) >= pace.batch or run.n_tokens >= _MAX_TOKENS:
                         run.commit()
-                if late or (stop is not None and stop()):
+                if late or (pace.stop is not None and pace.stop()):
                     ended = False
                     break
         except FeedError:
             run.commit()  # what stands before the damage
             raise
-    run.commit(finished=ended, known=finished)
+    run.commit(finished=ended)
     return run.result
 
 
@@ -119,22 +133,27 @@ class _Run:
         self,
         store: Store,
         source: Source,
-        identity: Identity | None,
-        start: Mark,
         skip: bool,
         progress: Callable[[Progress], None] | None,
         on_bad: Callable[[Item], None] | None,
     ) -> None:
         self.store = store
         self.source = source
-        self.identity = identity
-        self.committed = self.mark = start
+        self.identity: Identity | None = None
+        self.committed = self.mark = Mark()
+        self.known = False
         self.skip = skip
         self.progress = progress
         self.on_bad = on_bad
         self.pending: list[Item] = []
         self.n_tokens = 0
-        self.result = IngestResult(identity.feed if identity else None)
+        self.result = IngestResult()
+
+    def begin(self, mark: Mark, finished: bool) -> None:
+        """Go on from a mark; `finished` if the store has it as the end."""
+        self.committed = self.mark = mark
+        self.known = finished
+        self.result = IngestResult(self.identity.feed if self.identity else None)
 
     def take(self, item: Item) -> None:
         """Keep an item for the next transaction."""
@@ -145,15 +164,10 @@ class _Run:
             self.n_tokens += len(item.record.words)
         self.mark = item.mark
 
-    def commit(self, *, finished: bool = False, known: bool = False) -> None:
-        """Store what is kept, and how far the feed was read.
-
-        Args:
-            finished: the end of the feed was reached.
-            known: the store knows that already.
-        """
+    def commit(self, *, finished: bool = False) -> None:
+        """Store what is kept, and how far the feed was read."""
         nothing_new = not self.pending and self.mark == self.committed
-        if nothing_new and (known or not finished):
+        if nothing_new and (self.known or not finished):
             self.result = replace(self.result, finished=finished)
             return
         while True:
@@ -178,7 +192,8 @@ class _Run:
             position = self.identity.position(self.mark, finished=finished)
         records = [item.record for item in self.pending if item.record is not None]
         done = self.store.append(records, position)
-        self.pending, self.n_tokens, self.committed = [], 0, self.mark
+        self.pending, self.n_tokens = [], 0
+        self.committed, self.known = self.mark, finished
         self.result = replace(
             self.result,
             n_records=self.result.n_records + done.n_records,
