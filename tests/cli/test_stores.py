@@ -193,3 +193,29 @@ def test_simulate(tmp_path: Path) -> None:
     assert (final["documents"], final["tokens"]) == (80, 960)
     assert values("status", store)["steps"] == final["steps"] > 30
     assert "has documents already" in fails("simulate", *arguments, *options)
+
+
+def test_ingest_options(tmp_path: Path) -> None:
+    """Columns, words and names as asked for."""
+    store = tmp_path / "options.db"
+    ok("init", store, "--topics", 2, "--min-documents", 1)
+    table = tmp_path / "notes.csv"
+    table.write_text('key;body\na;"Cat Dog x1"\nb;Bird\n')
+    (tmp_path / "stop.txt").write_text("Bird\n")
+    ok("ingest", store, table, "--delimiter", ";", "--id-column", "key", "--text-column", "body",
+       "--keep-case", "--stop-words", tmp_path / "stop.txt", "--word-pattern", r"\w+",
+       "--min-length", 2)  # fmt: skip
+    ratings = tmp_path / "ratings.csv"
+    ratings.write_text("who,what,stars,timestamp\nann,Alien,5,2\nann,Brazil,1,1\n")
+    ok("ingest", store, ratings, "--format", "ratings", "--user-column", "who", "--item-column",
+       "what", "--rating-column", "stars", "--threshold", 4, "--in-order")  # fmt: skip
+    with trustream.open_store(store, create=False) as found:
+        words = [word for word in found.vocabulary().words if word is not None]
+        assert sorted(words) == ["Alien", "Cat", "Dog", "x1"]
+        assert found.read(["a"]).counts.sum() == 3
+    table.write_text("key;body\nc;Other\n")
+    message = fails("ingest", store, table, "--delimiter", ";", "--id-column", "key",
+                    "--text-column", "body")  # fmt: skip
+    assert "notes.csv" in message
+    ok("ingest", store, table, "--delimiter", ";", "--id-column", "key", "--text-column", "body",
+       "--replaced", "read")  # fmt: skip

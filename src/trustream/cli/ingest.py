@@ -44,9 +44,39 @@ Examples:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Words by number, for uci and ldac.",
 )
+@click.option(
+    "--replaced",
+    default="stop",
+    show_default=True,
+    type=click.Choice(["stop", "read"]),
+    help="What to do with a file that is not the one that was read before.",
+)
+@click.option("--name", help="Names documents without an id: NAME:7.  [default: the file's name]")
+@click.option("--delimiter", help="Between columns.  [default: by the file's name]")
 @click.option("--id-column", default="id", show_default=True, help="Of csv and parquet.")
 @click.option("--text-column", default="text", show_default=True, help="Of csv and parquet.")
+@click.option("--time-column", help="Of csv and parquet, if there is one.")
+@click.option("--user-column", default="user", show_default=True, help="Of ratings.")
+@click.option("--item-column", default="item", show_default=True, help="Of ratings.")
+@click.option("--rating-column", default="rating", show_default=True, help="Of ratings.")
+@click.option("--timestamp-column", default="timestamp", show_default=True, help="Of ratings.")
 @click.option("--threshold", type=float, help="Of ratings: liked from here on.")
+@click.option("--in-order", is_flag=True, help="Sort ratings by time first.")
+@click.option(
+    "--page-key",
+    default="title",
+    show_default=True,
+    type=click.Choice(["title", "id"]),
+    help="What names a page of a MediaWiki dump.",
+)
+@click.option("--word-pattern", help="Regular expression of a word in text.")
+@click.option("--min-length", type=click.IntRange(1), help="Letters of a word in text.")
+@click.option(
+    "--stop-words",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Words to leave out of text, one a line.  [default: English ones]",
+)
+@click.option("--keep-case", is_flag=True, help="Do not make text lower case.")
 @json_option
 def ingest(
     store: str,
@@ -54,14 +84,17 @@ def ingest(
     format_: str | None,
     on_error: str,
     again: bool,
+    replaced: str,
     follow: bool,
     idle: float | None,
     batch: int,
     vocabulary: Path | None,
-    id_column: str,
-    text_column: str,
-    threshold: float | None,
+    word_pattern: str | None,
+    min_length: int | None,
+    stop_words: Path | None,
+    keep_case: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Add documents of files, or of standard input (-), to a STORE, each exactly once.
 
@@ -74,19 +107,14 @@ def ingest(
     from trustream.terminal import progress
 
     console = Console(stderr=True)
-    options: dict[str, Any] = {
-        "id_column": id_column,
-        "text_column": text_column,
-        "threshold": threshold,
-    }
     with clear_errors():
         if vocabulary is not None:
             options["vocabulary"] = reading.read_vocabulary(vocabulary)
+        options["tokenise"] = _tokeniser(word_pattern, min_length, stop_words, keep_case)
     with opened(store) as found:
         for file in files:
             title = "standard input" if file == "-" else Path(file).name
-            size = Path(file).stat().st_size if file != "-" and Path(file).is_file() else None
-            with progress(console, title, None if follow else size) as advance:
+            with progress(console, title, _size(file, follow)) as advance:
                 result = feeds.ingest(
                     found,
                     file,
@@ -94,6 +122,7 @@ def ingest(
                     batch=batch,
                     on_error=on_error,
                     again=again,
+                    replaced=replaced,
                     follow=follow,
                     idle=idle,
                     progress=lambda at: advance(at.done),
@@ -108,6 +137,26 @@ def ingest(
                     f"{title}: {result.n_records:,} records, {result.n_documents:,} new documents, "
                     f"{result.n_tokens:,} tokens" + _others(result)
                 )
+
+
+def _size(file: str, follow: bool) -> int | None:
+    """Bytes that there are to read, where that is known; Parquet is counted in rows."""
+    path = Path(file)
+    if follow or file == "-" or path.suffix == ".parquet" or not path.is_file():
+        return None
+    return path.stat().st_size
+
+
+def _tokeniser(
+    pattern: str | None, min_length: int | None, stop_words: Path | None, keep_case: bool
+) -> Any:
+    from trustream import text
+
+    given = {"pattern": pattern, "min_length": min_length, "stop_words": stop_words}
+    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    if keep_case:
+        options["lower"] = False
+    return text.Tokeniser(**options) if options else text.tokenise
 
 
 def _others(result: Any) -> str:
