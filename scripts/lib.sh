@@ -1,4 +1,4 @@
-# Shared by scripts/demo, scripts/test, scripts/bench and .ci/run: sourced, never run.
+# Shared by what is in scripts/ and by .ci/run: sourced, never run.
 set -euo pipefail
 
 root="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"

@@ -1,0 +1,115 @@
+"""The command line."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+# Loaded when run, so that --help is quick.
+EXPERIMENTS = {
+    "mnist": "Figure 2A, 2B: mixture of Bernoullis on MNIST.",
+    "patches": "Figure 2C: mixture of Gaussians on image patches.",
+}
+_EPILOG = "A command that was stopped goes on where it was: finished runs are not repeated."
+
+
+def _default_data() -> Path:
+    return Path(os.environ.get("TRUSTREAM_DATA") or Path("..") / "shared" / "data")
+
+
+def _options() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--scale"],
+            type=click.Choice(["quick", "paper"]),
+            default="quick",
+            show_default=True,
+            help="Minutes on two cores, or as much as in the paper.",
+        ),
+        click.Option(
+            ["--data"],
+            type=click.Path(file_okay=False, path_type=Path),
+            default=_default_data,
+            show_default="$TRUSTREAM_DATA or ../shared/data",
+            help="Directory with the data sets.",
+        ),
+        click.Option(
+            ["--seeds", "n_seeds"],
+            type=click.IntRange(min=1),
+            help="Runs of each method, or random draws of a search.  [default: by scale]",
+        ),
+        _out(),
+    ]
+
+
+def _out() -> click.Option:
+    return click.Option(
+        ["--out"],
+        type=click.Path(file_okay=False, path_type=Path),
+        default=Path("results"),
+        show_default=True,
+        help="Directory for results.",
+    )
+
+
+def _run(names: list[str], out: Path, **arguments: Any) -> None:
+    from rich.console import Console
+
+    from experiments.running import Setup, complete
+
+    console = Console(stderr=True)
+    setup = Setup(out=out, **arguments)
+    for name in names:
+        experiment = experiment_of(name)
+        try:
+            result = complete(experiment, setup, console)
+        except (FileNotFoundError, ValueError) as error:
+            raise click.ClickException(str(error)) from error
+        except KeyboardInterrupt:
+            message = "stopped; the same command goes on from the last finished run"
+            raise click.ClickException(message) from None
+        for what, paper, ours in experiment.summarise(result).rows:
+            click.echo(f"{what}: {ours} (paper: {paper})")
+        click.echo(f"wrote {setup.folder / name}.json, .png and .svg")
+
+
+def experiment_of(name: str) -> Any:
+    """The experiment of a command."""
+    return importlib.import_module(f"experiments.{name.replace('-', '_')}").EXPERIMENT
+
+
+def _command(name: str, names: list[str], about: str) -> click.Command:
+    def callback(**arguments: Any) -> None:
+        _run(names, **arguments)
+
+    return click.Command(name, callback=callback, params=_options(), help=about, epilog=_EPILOG)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+def main() -> None:
+    """The paper's experiments. Each writes JSON and a figure with the paper's curves beside."""
+
+
+for _name, _about in EXPERIMENTS.items():
+    main.add_command(_command(_name, [_name], _about))
+main.add_command(_command("all", list(EXPERIMENTS), "All of them, one after the other."))
+
+
+@main.command(params=[_out()])
+@click.option(
+    "--docs",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("docs"),
+    show_default=True,
+    help="Where reproduction.md goes.",
+)
+def report(out: Path, docs: Path) -> None:
+    """Write docs/reproduction.md from the results that are there."""
+    from experiments import report as writing
+
+    path = writing.write(out, docs, EXPERIMENTS)
+    click.echo(f"wrote {path}")

@@ -1,0 +1,49 @@
+"""What results were made with."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import os
+import platform
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import trustream
+from trustream.kernels.threads import available_cores
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of what does the numbers.
+
+    >>> sorted(versions())
+    ['numba', 'numpy', 'python', 'scikit-learn', 'scipy', 'trustream']
+    """
+    packages = ("numba", "numpy", "scikit-learn", "scipy")
+    return {
+        "python": sys.version.split()[0],
+        "trustream": trustream.__version__,
+        **{name: importlib.metadata.version(name) for name in packages},
+    }
+
+
+def machine() -> dict[str, Any]:
+    """Cores and kind of machine, for the times."""
+    return {
+        "system": platform.system(),
+        "architecture": platform.machine(),
+        "cores": available_cores(),
+        "load_average": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+    }
+
+
+def sha256(paths: Iterable[Path]) -> str:
+    """Of the bytes of the files, one after the other."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as file:
+            while block := file.read(2**20):
+                digest.update(block)
+    return digest.hexdigest()

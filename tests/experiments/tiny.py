@@ -1,0 +1,65 @@
+"""Data and settings that take a moment."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from experiments import mnist, patches
+from experiments.frame import Experiment
+
+
+def write_idx(path: Path, values: np.ndarray) -> None:
+    """uint8 in the format of the MNIST site; compressed if the path ends in .gz."""
+    content = bytes([0, 0, 8, values.ndim]) + struct.pack(f">{values.ndim}I", *values.shape)
+    content += values.astype(np.uint8).tobytes()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def digits(folder: Path, n: int = 300) -> Path:
+    """`mnist.npz` of two kinds of image, 6x6: ink above or ink on the left."""
+    rng = np.random.default_rng(0)
+    images = np.full((n, 6, 6), 20, dtype=np.uint8)
+    above = rng.random(n) < 0.5
+    images[above, :3] = 230
+    images[~above, :, :3] = 230
+    np.savez(folder / "mnist.npz", x_train=images)
+    return folder
+
+
+def photographs(folder: Path) -> Path:
+    """`photographs.npz`: three pictures of noise that varies from place to place."""
+    rng = np.random.default_rng(0)
+    shade = rng.integers(20, 200, size=(3, 10, 1, 10, 1))
+    noise = rng.integers(0, 40, size=(3, 10, 8, 10, 8))
+    np.savez(folder / "photographs.npz", images=(shade + noise).reshape(3, 80, 80).astype(np.uint8))
+    return folder
+
+
+def small(experiment: Experiment, n_seeds: int = 2, **settings: object) -> Experiment:
+    """The same experiment with other settings at quick scale."""
+    quick = {**experiment.settings["quick"], **settings}
+    return replace(
+        experiment,
+        settings={**experiment.settings, "quick": quick},
+        n_seeds={"quick": n_seeds, "paper": n_seeds},
+    )
+
+
+MNIST = small(
+    mnist.EXPERIMENT, n_components=4, batch_size=20, epochs={"TR": 2, "NG": 4}, n_points=4
+)
+PATCHES = small(
+    patches.EXPERIMENT,
+    n_patches=400,
+    side=2,
+    n_components=3,
+    batch_size={"TR": 20, "NG": 20, "MO_B500": 20, "MO_B10k": 200},
+    epochs={"TR": 1, "NG": 2, "MO_B500": 2, "MO_B10k": 2},
+    n_points=4,
+    n_scored=400,
+)
