@@ -138,6 +138,16 @@ def _made(path: Path) -> Path:
     return path
 
 
+def test_a_fixed_vocabulary(tmp_path: Path) -> None:
+    (tmp_path / "words.txt").write_text("\n".join(PETS))
+    store = tmp_path / "fixed.db"
+    ok("init", store, "--topics", 2, "--vocabulary", tmp_path / "words.txt")
+    ok("ingest", store, write_documents(tmp_path / "feed.jsonl", 20))
+    assert values("status", store)["words"] == 5
+    with trustream.open_store(store, create=False) as found:
+        assert found.vocabulary().words == PETS
+
+
 def test_choices_are_those_of_the_library() -> None:
     from trustream import feeds
     from trustream.streaming import settings

@@ -52,7 +52,7 @@ Examples:
 @click.option(
     "--vocabulary",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Only these words, one a line.",
+    help="Only these words, one a line, all from the first document on.",
 )
 @click.option(
     "--method",
@@ -86,12 +86,11 @@ def init(
     settings = TrainerSettings(topics, method=method, batch_size=batch, random_state=seed)
     with clear_errors():
         words = None if vocabulary is None else reading.read_vocabulary(vocabulary)
-    options = {
-        "held_out": held_out,
-        "min_documents": min_documents,
-        "max_words": max_words,
-        "vocabulary": words,
-    }
+    options: dict[str, Any] = {"held_out": held_out}
+    if words is None:
+        options |= {"min_documents": min_documents, "max_words": max_words}
+    else:
+        options["vocabulary"] = words
     with opened(store, create=True, **options) as found:
         before = load_settings(found)
         if before is not None and before != settings:

@@ -85,8 +85,13 @@ class SqliteBackend(SqliteTables):
 
     def _check_ours(self) -> None:
         """Refuse a database that something else has made."""
-        ours = self._database.execute("PRAGMA application_id").fetchone()[0]
-        tables = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+        # In one transaction: another process may be making the tables at this moment.
+        self._database.execute("BEGIN")
+        try:
+            tables = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            ours = self._database.execute("PRAGMA application_id").fetchone()[0]
+        finally:
+            self._database.execute("ROLLBACK")
         if tables and ours != _OURS:
             raise StoreError(
                 f"{self.url} is a SQLite database, but not one of trustream; give another file"
