@@ -15,6 +15,7 @@ from numbers import Integral
 from queue import Empty, SimpleQueue
 
 import numpy as np
+from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from trustream.kernels import spin
@@ -82,6 +83,11 @@ def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: in
             raise error
 
 
+def _await(flag: NDArray[np.int64], value: int) -> bool:
+    """Wait a little for another thread, unless it could not run meanwhile."""
+    return available_cores() > 1 and bool(spin.until_changed(flag, value))
+
+
 class _Errand:
     """Something for a worker to do, unless the one who asked for it has finished first.
 
@@ -114,7 +120,7 @@ class _Errand:
     def finish(self) -> BaseException | None:
         """Called by the caller: wait for the worker, if it has begun, and return its error."""
         if not next(self._claim, False):
-            spin.until_changed(self._ended, 0)
+            _await(self._ended, 0)
             self._done.acquire()
         return self._error
 
@@ -150,7 +156,7 @@ class _Workers:
                     break
                 errand.do()
                 del errand
-            if not spin.until_changed(self._n_sent, seen):
+            if not _await(self._n_sent, seen):
                 self._queue.get().do()
 
 
