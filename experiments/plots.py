@@ -17,6 +17,7 @@ Array = NDArray[Any]
 
 # Distinct for most kinds of colour vision.
 COLOURS = {"TR": "#0072B2", "NG": "#D55E00", "MO_B500": "#009E73", "MO_B10k": "#CC79A7"}
+CYCLE = tuple(COLOURS.values())
 LABELS = {
     "TR": "trust region",
     "NG": "natural gradient",
@@ -65,6 +66,26 @@ def paper(axes: Axes, series: str, x: Array, y: Array, same_data: bool) -> None:
         linestyle=(0, (4, 2)),
         label=f"{LABELS[series]}, paper",
         gid=f"paper-{series}",
+    )
+
+
+def ours_points(axes: Axes, x: Array, y: Array, colour: str, label: str, name: str) -> None:
+    """A cloud of points."""
+    axes.plot(x, y, "o", color=colour, markersize=4, label=label, gid=f"ours-{name}")
+
+
+def paper_points(axes: Axes, x: Array, y: Array, colour: str, label: str, name: str) -> None:
+    """The paper's cloud, small and hollow."""
+    axes.plot(
+        x,
+        y,
+        "o",
+        color=colour,
+        markerfacecolor="none",
+        markersize=3,
+        markeredgewidth=0.5,
+        label=label,
+        gid=f"paper-{name}",
     )
 
 

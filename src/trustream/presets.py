@@ -57,6 +57,33 @@ class Preset:
         _check_method(method)
         return self.n_local if method == "trust-region" else self.n_inner * self.n_local // 2
 
+    def estimator(self, method: str) -> dict[str, Any]:
+        """Keyword arguments for `LatentDirichletAllocation`; see the function `estimator`."""
+        options = self._options(method, self.kappa)
+        return {
+            "learning_method": method,
+            **options,
+            "cooldown": 0.0,
+            "max_iter": _PASSES[method],
+        }
+
+    def trainer(self, method: str, kappa: float) -> dict[str, Any]:
+        """Keyword arguments for `StreamTrainer`, with another kappa."""
+        return {"method": method, **self._options(method, kappa)}
+
+    def _options(self, method: str, kappa: float) -> dict[str, Any]:
+        """What both call by the same names."""
+        options = {
+            "batch_size": self.batch_size,
+            "doc_topic_prior": self.alpha,
+            "topic_word_prior": self.eta,
+            "learning_decay": kappa,
+            "learning_offset": self.tau,
+            "max_doc_update_iter": self.local_iterations(method),
+            "mean_change_tol": 0.0,
+        }
+        return {**options, "inner_iter": self.n_inner} if method == "trust-region" else options
+
 
 _PRESETS = {
     "wikipedia-1": Preset(500, 0.1, 0.2, 0.6, 10.0, 10, 20),
@@ -110,13 +137,7 @@ def estimator(name: str, method: str = "trust-region") -> dict[str, Any]:
     Raises:
         ValueError: there is no such preset or method.
     """
-    preset = get(name)
-    return {
-        "learning_method": method,
-        **_shared(preset, method, preset.kappa),
-        "cooldown": 0.0,
-        "max_iter": _PASSES[method],
-    }
+    return get(name).estimator(method)
 
 
 def trainer(
@@ -149,23 +170,9 @@ def trainer(
     Raises:
         ValueError: there is no such preset or method.
     """
-    preset = get(name)
     slow = name.startswith("netflix") or (n_components or 100) >= 400
-    options = {"method": method, **_shared(preset, method, 0.4 if slow else 0.5)}
+    options = get(name).trainer(method, 0.4 if slow else 0.5)
     return options if n_components is None else {"n_components": n_components, **options}
-
-
-def _shared(preset: Preset, method: str, kappa: float) -> dict[str, Any]:
-    return {
-        "batch_size": preset.batch_size,
-        "doc_topic_prior": preset.alpha,
-        "topic_word_prior": preset.eta,
-        "learning_decay": kappa,
-        "learning_offset": preset.tau,
-        "max_doc_update_iter": preset.local_iterations(method),
-        "mean_change_tol": 0.0,
-        **({"inner_iter": preset.n_inner} if method == "trust-region" else {}),
-    }
 
 
 def _check_method(method: str) -> None:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from scipy import sparse
 
-from experiments import mnist, patches
+from experiments import mnist, patches, search_text
 from experiments.frame import Experiment
 
 
@@ -40,6 +41,23 @@ def photographs(folder: Path) -> Path:
     return folder
 
 
+def articles(folder: Path, n: int = 80) -> Path:
+    """`wiki_en.npz`: articles about one of two halves of the vocabulary, and three stubs."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(2.0, size=(n, 40))
+    counts[: n // 2, 20:] = 0
+    counts[n // 2 :, :20] = 0
+    counts = sparse.csr_matrix(np.concatenate([rng.permutation(counts), np.eye(3, 40, dtype=int)]))
+    np.savez(
+        folder / "wiki_en.npz",
+        data=counts.data,
+        indices=counts.indices.astype(np.uint16),
+        indptr=counts.indptr,
+        shape=np.array(counts.shape),
+    )
+    return folder
+
+
 def small(experiment: Experiment, n_seeds: int = 2, **settings: object) -> Experiment:
     """The same experiment with other settings at quick scale."""
     quick = {**experiment.settings["quick"], **settings}
@@ -62,4 +80,11 @@ PATCHES = small(
     epochs={"TR": 1, "NG": 2, "MO_B500": 2, "MO_B10k": 2},
     n_points=4,
     n_scored=400,
+)
+SEARCH = small(
+    search_text.EXPERIMENT,
+    n_components=[2, 3],
+    n_articles=50,
+    n_validation=10,
+    n_test=10,
 )
