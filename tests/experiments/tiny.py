@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from experiments import mnist, patches, search_text
+from experiments import mnist, patches, robustness, search_text
 from experiments.frame import Experiment
 
 
@@ -88,3 +88,4 @@ SEARCH = small(
     n_validation=10,
     n_test=10,
 )
+ROBUSTNESS = small(robustness.EXPERIMENT, n_components=2, n_articles=50, n_validation=10, n_test=10)

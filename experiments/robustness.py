@@ -1,0 +1,165 @@
+"""How much do hyperparameters matter? The paper's claim in one number, next to other libraries.
+
+The same draws from the paper's grid for trust-region and natural-gradient steps here, and for the
+online LDA of scikit-learn and of gensim. Those two make natural-gradient steps, so they get the
+same passes, learning rate, batches and most local iterations as ours, and their own rules for
+ending a local step sooner. They keep the priors of the draw: scikit-learn cannot learn them, and
+gensim would not start from those given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from experiments import search_text
+from experiments.articles import Articles
+from experiments.frame import Experiment, Point, Result, Run, Settings, Summary, Tick
+from experiments.search_text import METHODS, draw_preset, load
+from trustream.evaluation import completion
+from trustream.presets import Preset
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SERIES = {
+    "TR": "trust region",
+    "NG": "natural gradient",
+    "sklearn": "scikit-learn",
+    "gensim": "gensim",
+}
+# Times of the same draw relative to each other, roughly.
+_COST = {"TR": 1.0, "NG": 1.0, "sklearn": 8.0, "gensim": 5.0}
+_PAPER: dict[str, Any] = {
+    "n_components": 100,
+    "n_articles": 20_000,
+    "n_validation": 5000,
+    "n_test": 5000,
+    "measure": "completion",
+}
+_QUICK = {**_PAPER, "n_components": 50, "n_articles": 2000, "n_validation": 500}
+
+
+def plan(settings: Settings, n_draws: int) -> list[Run]:
+    """Draw after draw, all methods with each."""
+    return [
+        Run(series, number, {"n_components": settings["n_components"], **asdict(preset)}, cost)
+        for number in range(n_draws)
+        for preset in [draw_preset(number)]
+        for series, cost in _COST.items()
+    ]
+
+
+def perform(
+    data: Articles, run: Run, settings: Settings, tick: Tick
+) -> tuple[list[Point], dict[str, Any]]:
+    """One point: the score of the validation articles, in nats a word."""
+    if run.series in METHODS:
+        return search_text.perform(data, run, settings, tick)
+    values = dict(run.settings)
+    k = values.pop("n_components")
+    preset = Preset(**values)
+    fit = _fit_sklearn if run.series == "sklearn" else _fit_gensim
+    topics = fit(data.train, k, preset, run.seed)
+    topics = topics / topics.sum(axis=1, keepdims=True)
+    score = completion(data.validation, topics, preset.alpha, random_state=0)
+    return [{"score": score.per_word, "standard_error": score.standard_error_documents}], {}
+
+
+def _fit_sklearn(counts: Any, n_components: int, preset: Preset, seed: int) -> np.ndarray:
+    """lambda (K, words) of scikit-learn's online LDA."""
+    from sklearn.decomposition import LatentDirichletAllocation
+
+    options = preset.estimator("natural-gradient")
+    names = ("doc_topic_prior", "topic_word_prior", "learning_decay", "learning_offset")
+    shared = {name: options[name] for name in (*names, "batch_size", "max_iter")}
+    lda = LatentDirichletAllocation(
+        n_components,
+        learning_method="online",
+        max_doc_update_iter=options["max_doc_update_iter"],
+        random_state=seed,
+        **shared,
+    )
+    return np.asarray(lda.fit(counts).components_)
+
+
+def _fit_gensim(counts: Any, n_components: int, preset: Preset, seed: int) -> np.ndarray:
+    """Topics (K, words) of gensim."""
+    from gensim.matutils import Sparse2Corpus
+    from gensim.models import LdaModel
+
+    options = preset.estimator("natural-gradient")
+    n_words = counts.shape[1]
+    lda = LdaModel(
+        # A list, or each pass would convert the matrix again.
+        list(Sparse2Corpus(counts, documents_columns=False)),
+        id2word={i: str(i) for i in range(n_words)},
+        num_topics=n_components,
+        chunksize=preset.batch_size,
+        passes=options["max_iter"],
+        decay=preset.kappa,
+        offset=preset.tau,
+        iterations=options["max_doc_update_iter"],
+        alpha=[preset.alpha] * n_components,
+        eta=preset.eta,
+        eval_every=None,
+        random_state=seed,
+        dtype=np.float64,
+    )
+    return np.asarray(lda.get_topics())
+
+
+def scores(result: Result, series: str) -> np.ndarray:
+    """Draw by draw."""
+    return np.array([run.points[0]["score"] for run in result.of(series)])
+
+
+def draw(result: Result) -> Figure:
+    """A dot a draw, a line at the median, for each method."""
+    from experiments import plots
+
+    figure = plots.figure(4.2, 3.0)
+    axes = figure.add_subplot()
+    for place, (series, colour) in enumerate(zip(SERIES, plots.CYCLE, strict=True)):
+        values = scores(result, series)
+        # Side by side in the order of the draws, so that none hides another.
+        x = place + np.linspace(-0.25, 0.25, len(values))
+        plots.ours_points(axes, x, values, colour, SERIES[series], series)
+        axes.hlines(np.median(values), place - 0.35, place + 0.35, color=colour, linewidth=1.5)
+    axes.set_xticks(range(len(SERIES)), list(SERIES.values()))
+    axes.set_ylabel("held-out half of articles [nat/word]")
+    n_draws = len(result.seeds)
+    axes.set_title(f"{n_draws} random settings each, {result.settings['n_articles']:,} articles")
+    return figure
+
+
+def summarise(result: Result) -> Summary:
+    """Median and worst of each method."""
+    rows = []
+    for series, name in SERIES.items():
+        values = scores(result, series)
+        texts = (f"{f(values):.3f}" for f in (np.max, np.median, np.min))
+        rows.append((f"{name}: best, median, worst, nat/word", "", ", ".join(texts)))
+    settings = result.settings
+    notes = [
+        f"The paper has no such table. {len(result.seeds)} draws from its grid, the same for all; "
+        f"{settings['n_components']} topics; half of the words of {settings['n_validation']:,} "
+        "validation articles given the other half.",
+        "scikit-learn and gensim keep the priors that were drawn; trustream learns them.",
+    ]
+    return Summary(rows, notes)
+
+
+EXPERIMENT = Experiment(
+    name="robustness",
+    title="Robustness: random settings, next to other libraries",
+    settings={"quick": _QUICK, "paper": _PAPER},
+    n_seeds={"quick": 20, "paper": 20},
+    load=load,
+    plan=plan,
+    perform=perform,
+    draw=draw,
+    summarise=summarise,
+)
