@@ -1,4 +1,7 @@
-"""Several processes, some of which are killed: what was acknowledged is there, once."""
+"""Several processes, some of which are killed: what was acknowledged is there, once.
+
+TRUSTREAM_KILLS=1000 in the environment kills that often.
+"""
 
 from __future__ import annotations
 
