@@ -75,7 +75,7 @@ def _run(names: list[str], out: Path, **arguments: Any) -> None:
             message = "stopped; the same command goes on from the last finished run"
             raise click.ClickException(message) from None
         for what, paper, ours in experiment.summarise(result).rows:
-            click.echo(f"{what}: {ours} (paper: {paper})")
+            click.echo(f"{what}: {ours}" + (f" (paper: {paper})" if paper else ""))
         click.echo(f"wrote {setup.folder / name}.json, .png and .svg")
 
 

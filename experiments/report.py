@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -65,11 +66,11 @@ def _section(result: Result) -> str:
         [
             f"## {experiment.title}",
             "",
-            _facts(result),
+            textwrap.fill(_facts(result), 100, break_on_hyphens=False, break_long_words=False),
             "",
             *table,
             "",
-            *summary.notes,
+            textwrap.fill(" ".join(summary.notes), 100),
             "",
             figure,
             "",

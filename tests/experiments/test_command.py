@@ -38,7 +38,7 @@ def test_the_report_has_what_was_run_and_names_the_rest(done: Path) -> None:
     result = CliRunner().invoke(command.main, arguments)
     assert result.exit_code == 0, result.output
     text = (docs / "reproduction.md").read_text(encoding="utf-8")
-    assert "--scale quick --seeds 2`" in text
+    assert "--scale quick --seeds 2`" in " ".join(text.split())
     assert "| trust region, components used, of 40 | all 40 |" in text
     assert "![Figure 2A and 2B" in text
     assert (docs / "reproduction/mnist.png").stat().st_size > 5000
