@@ -35,6 +35,10 @@ GRID: dict[str, list[Any]] = {
 }
 # Steps below which a run has hardly begun to learn.
 _ENOUGH = 200
+_MEASURES = {
+    "chib": "log-likelihood of validation articles (Chib)",
+    "completion": "half of each validation article given the other half (paper: Chib)",
+}
 METHODS = {"TR": "trust-region", "NG": "natural-gradient"}
 _PAPER: dict[str, Any] = {
     "n_components": [100, 200, 400, 800],
@@ -152,7 +156,7 @@ def draw(result: Result) -> Figure:
         xlabel="natural gradient [nat/word]",
         ylabel="trust region [nat/word]",
     )
-    axes.set_title(result.source.name)
+    axes.set_title(f"{result.source.name},\n{_MEASURES[result.settings['measure']]}")
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
