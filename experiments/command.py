@@ -14,6 +14,7 @@ EXPERIMENTS = {
     "mnist": "Figure 2A, 2B: mixture of Bernoullis on MNIST.",
     "patches": "Figure 2C: mixture of Gaussians on image patches.",
     "search-text": "Figure 3A: random hyperparameters for LDA on Wikipedia.",
+    "search-ratings": "Figure 3B: random hyperparameters for LDA on ratings of movies.",
     "robustness": "Random hyperparameters for trustream, scikit-learn and gensim.",
 }
 _EPILOG = "A command that was stopped goes on where it was: finished runs are not repeated."

@@ -34,7 +34,7 @@ GRID: dict[str, list[Any]] = {
     "alpha": [0.01, 0.05, 0.1],
 }
 # Steps below which a run has hardly begun to learn.
-_ENOUGH = 200
+ENOUGH = 200
 _MEASURES = {
     "chib": "log-likelihood of validation articles (Chib)",
     "completion": "half of each validation article given the other half (paper: Chib)",
@@ -90,31 +90,38 @@ def _cost(preset: Preset, n_components: int) -> float:
     return n_components * preset.n_inner * preset.n_local * (1 + 20 / preset.batch_size)
 
 
-def perform(
-    data: Articles, run: Run, settings: Settings, tick: Tick
-) -> tuple[list[Point], dict[str, Any]]:
-    """One point: the score of the validation articles, in nats a word."""
+def fit(counts: Any, run: Run, tick: Tick) -> LatentDirichletAllocation:
+    """LDA with the settings and the method of a run."""
     values = dict(run.settings)
     k = values.pop("n_components")
     preset = Preset(**values)
     options = preset.estimator(METHODS[run.series.partition("_")[0]])
-    n_steps = options["max_iter"] * math.ceil(data.train.shape[0] / preset.batch_size)
-    lda = LatentDirichletAllocation(
+    n_steps = options["max_iter"] * math.ceil(counts.shape[0] / preset.batch_size)
+    return LatentDirichletAllocation(
         k,
         random_state=run.seed,
         callback=lambda state, info: tick(run.cost * info.n_steps / n_steps),
         **options,
-    ).fit(data.train)
+    ).fit(counts)
+
+
+def perform(
+    data: Articles, run: Run, settings: Settings, tick: Tick
+) -> tuple[list[Point], dict[str, Any]]:
+    """One point: the score of the validation articles, in nats a word."""
+    lda = fit(data.train, run, tick)
     score = getattr(lda, settings["measure"])(data.validation, random_state=0)
     error = score.standard_error_documents
     point = {"score": score.per_word, "standard_error": error, "n_steps": lda.n_batch_iter_}
     return [point], {}
 
 
-def pairs(result: Result, n_components: int) -> tuple[np.ndarray, np.ndarray]:
+def pairs(
+    result: Result, n_components: int, measure: str = "score"
+) -> tuple[np.ndarray, np.ndarray]:
     """Scores of natural-gradient and of trust-region steps, draw by draw."""
     ng, tr = (result.of(f"{series}_K{n_components}") for series in ("NG", "TR"))
-    scores = np.array([[run.points[0]["score"] for run in runs] for runs in (ng, tr)])
+    scores = np.array([[run.points[0][measure] for run in runs] for runs in (ng, tr)])
     return scores[0], scores[1]
 
 
@@ -166,14 +173,14 @@ def summarise(result: Result) -> Summary:
     rows = []
     for k in result.settings["n_components"]:
         both = {"paper": published_pairs(k), "ours": pairs(result, k)}
-        wins = {who: _wins(*scores) for who, scores in both.items()}
+        wins = {who: wins_of(*scores) for who, scores in both.items()}
         rows.append((f"K = {k}, pairs in which trust region wins", wins["paper"], wins["ours"]))
-        many = _many_steps(result, k)
+        many = many_steps(result, k)
         ng, tr = both["ours"]
-        what = f"K = {k}, the same among draws with {_ENOUGH} trust-region steps or more"
-        rows.append((what, "", _wins(ng[many], tr[many])))
+        what = f"K = {k}, the same among draws with {ENOUGH} trust-region steps or more"
+        rows.append((what, "", wins_of(ng[many], tr[many])))
         for index, name in ((1, "trust region"), (0, "natural gradient")):
-            texts = {who: _spread(scores[index]) for who, scores in both.items()}
+            texts = {who: spread(scores[index]) for who, scores in both.items()}
             what = f"K = {k}, {name}: best, median, worst, nat/word"
             rows.append((what, texts["paper"], texts["ours"]))
     settings = result.settings
@@ -194,32 +201,32 @@ def summarise(result: Result) -> Summary:
     return Summary(rows, notes)
 
 
-def _wins(ng: ArrayLike, tr: ArrayLike) -> str:
+def wins_of(ng: ArrayLike, tr: ArrayLike) -> str:
     """How many pairs, of how many; nothing if there are none.
 
-    >>> _wins([1.0, 2.0], [2.0, 2.0]), _wins([], [])
+    >>> wins_of([1.0, 2.0], [2.0, 2.0]), wins_of([], [])
     ('1 of 2', '')
     """
     won = np.asarray(tr) > np.asarray(ng)
     return f"{won.sum()} of {won.size}" if won.size else ""
 
 
-def _spread(scores: ArrayLike) -> str:
+def spread(scores: ArrayLike, digits: int = 3) -> str:
     """Best, median and worst; nothing if there are none.
 
-    >>> _spread([-3.0, -1.0, -2.5]), _spread([])
+    >>> spread([-3.0, -1.0, -2.5]), spread([])
     ('-1.000, -2.500, -3.000', '')
     """
     if not np.size(scores):
         return ""
     worst, median, best = np.quantile(np.asarray(scores), [0.0, 0.5, 1.0])
-    return f"{best:.3f}, {median:.3f}, {worst:.3f}"
+    return ", ".join(f"{value:.{digits}f}" for value in (best, median, worst))
 
 
-def _many_steps(result: Result, n_components: int) -> np.ndarray:
+def many_steps(result: Result, n_components: int) -> np.ndarray:
     """Which draws leave trust region enough steps for their kind to matter."""
     runs = result.of(f"TR_K{n_components}")
-    return np.array([run.points[0]["n_steps"] >= _ENOUGH for run in runs])
+    return np.array([run.points[0]["n_steps"] >= ENOUGH for run in runs])
 
 
 EXPERIMENT = Experiment(

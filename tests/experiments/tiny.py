@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from experiments import mnist, patches, robustness, search_text
+from experiments import mnist, patches, robustness, search_ratings, search_text
 from experiments.frame import Experiment
 
 
@@ -58,6 +58,21 @@ def articles(folder: Path, n: int = 80) -> Path:
     return folder
 
 
+def likes(folder: Path, n_users: int = 40) -> Path:
+    """`movietweetings.npz`: users like six of ten movies of one of two kinds, rated 9."""
+    rng = np.random.default_rng(0)
+    user = np.repeat(np.arange(n_users), 6)
+    item = np.concatenate([rng.choice(10, 6, replace=False) + 10 * (u % 2) for u in range(n_users)])
+    np.savez(
+        folder / "movietweetings.npz",
+        user=user,
+        item=item,
+        rating=np.full(user.size, 9),
+        timestamp=np.arange(user.size),
+    )
+    return folder
+
+
 def small(experiment: Experiment, n_seeds: int = 2, **settings: object) -> Experiment:
     """The same experiment with other settings at quick scale."""
     quick = {**experiment.settings["quick"], **settings}
@@ -89,3 +104,4 @@ SEARCH = small(
     n_test=10,
 )
 ROBUSTNESS = small(robustness.EXPERIMENT, n_components=2, n_articles=50, n_validation=10, n_test=10)
+RATINGS = small(search_ratings.EXPERIMENT, n_components=[2], n_validation=20, n_test=20)
