@@ -9,14 +9,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments import published, ratings
+import numpy as np
+
+from experiments import published, ratings, search_text
 from experiments.frame import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 from experiments.ratings import Likes
-from experiments.search_text import ENOUGH, fit, many_steps, pairs, plan, spread, wins_of
+from experiments.search_text import ENOUGH, fit, many_steps, pairs, spread, wins_of
 from trustream.evaluation import ranking
 
 if TYPE_CHECKING:
-    import numpy as np
     from matplotlib.figure import Figure
 
 _PAPER: dict[str, Any] = {
@@ -34,25 +35,32 @@ def load(data: Path, settings: Settings) -> tuple[Likes, Source]:
     return ratings.load(data, settings["n_validation"], settings["n_test"])
 
 
+def plan(settings: Settings, n_draws: int) -> list[Run]:
+    """The most popular movies for everybody, then draw after draw."""
+    return [Run("popularity", 0), *search_text.plan(settings, n_draws)]
+
+
 def perform(
     data: Likes, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
     """One point: recall and normalised precision of the validation users, in percent."""
-    lda = fit(data.train, run, tick)
     users = data.validation
+    if run.series == "popularity":
+        scores = (np.ones((len(users), 1)), data.train.sum(axis=0)[None, :])
+        return [_point(data, users, scores, settings)], {}
+    lda = fit(data.train, run, tick)
     topics = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
-    found = ranking(
-        (lda.transform(data.train[users]), topics),
-        data.held_out[users],
-        seen=data.train[users],
-        m=settings["list_length"],
-    )
-    point = {
+    point = _point(data, users, (lda.transform(data.train[users]), topics), settings)
+    return [{**point, "n_steps": lda.n_batch_iter_}], {}
+
+
+def _point(data: Likes, users: Any, scores: Any, settings: Settings) -> Point:
+    seen, length = data.train[users], settings["list_length"]
+    found = ranking(scores, data.held_out[users], seen=seen, m=length)
+    return {
         "recall": 100 * found.recall.mean,
         "precision": 100 * found.normalised_precision.mean,
-        "n_steps": lda.n_batch_iter_,
     }
-    return [point], {}
 
 
 def published_pairs(n_components: int, measure: str) -> tuple[np.ndarray, np.ndarray]:
@@ -74,7 +82,8 @@ def draw(result: Result) -> Figure:
     figure = plots.figure(7.2, 3.2)
     panels = figure.subplots(1, 2)
     for axes, (measure, label) in zip(panels, _MEASURES.items(), strict=True):
-        ends = [0.0]
+        popular = result.of("popularity")[0].points[0][measure]
+        ends = [popular]
         for k, colour in zip(result.settings["n_components"], plots.CYCLE, strict=False):
             name = f"K{k}-{measure}"
             ng, tr = pairs(result, k, measure)
@@ -83,9 +92,11 @@ def draw(result: Result) -> Figure:
             ng, tr = published_pairs(k, measure)
             plots.paper_points(axes, ng, tr, colour, f"K = {k}, paper", name)
             ends += [*ng, *tr]
-        high = 1.05 * max(ends)
-        axes.plot([0, high], [0, high], color="grey", linewidth=0.8, zorder=0)
-        axes.set(xlim=(0, high), ylim=(0, high), aspect="equal", title=label)
+        axes.axhline(popular, color="grey", linewidth=0.8, linestyle=":", label="popularity")
+        axes.axvline(popular, color="grey", linewidth=0.8, linestyle=":")
+        low, high = min(ends) - 1, max(ends) + 1
+        axes.plot([low, high], [low, high], color="grey", linewidth=0.8, zorder=0)
+        axes.set(xlim=(low, high), ylim=(low, high), aspect="equal", title=label)
         axes.set(xlabel="natural gradient", ylabel="trust region")
     panels[0].legend(loc="upper left")
     figure.suptitle(result.source.name, fontsize=8)
@@ -94,7 +105,11 @@ def draw(result: Result) -> Figure:
 
 def summarise(result: Result) -> Summary:
     """How often trust region wins, and how far each method's values lie apart."""
-    rows = []
+    popular = result.of("popularity")[0].points[0]
+    rows = [
+        (f"the most popular movies for everybody: {measure}, %", "", f"{popular[measure]:.1f}")
+        for measure in _MEASURES
+    ]
     for k in result.settings["n_components"]:
         many = many_steps(result, k)
         for measure in _MEASURES:
@@ -114,7 +129,10 @@ def summarise(result: Result) -> Summary:
         result.source.note,
     ]
     if not result.source.same_as_paper:
-        notes.append("Other ratings, other levels: only the differences can be compared.")
+        notes.append(
+            "Other ratings, other levels: only the differences can be compared. Where users are "
+            "few, all settings can end close to what popularity alone gives."
+        )
     return Summary(rows, notes)
 
 

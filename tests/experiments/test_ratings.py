@@ -94,7 +94,7 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 def test_the_search_has_both_measures_for_both_methods(found: Result) -> None:
     assert [(run.series, run.seed) for run in found.runs] == [
-        ("TR_K2", 0), ("NG_K2", 0), ("TR_K2", 1), ("NG_K2", 1),
+        ("popularity", 0), ("TR_K2", 0), ("NG_K2", 0), ("TR_K2", 1), ("NG_K2", 1),
     ]  # fmt: skip
     for run in found.runs:
         (point,) = run.points
@@ -116,6 +116,21 @@ def test_short_lists_find_the_users_own_kind(tmp_path: Path) -> None:
     )  # fmt: skip
     ((point,), _) = search_ratings.perform(data, run, settings, lambda cost: None)
     assert point["recall"] == 100.0
+
+
+def test_popularity_is_the_same_list_for_all(tmp_path: Path) -> None:
+    """By hand: the best of the movies that a user has not seen, by how many like them."""
+    settings = {**tiny.RATINGS.settings["quick"], "list_length": 3}
+    data, _ = search_ratings.load(tiny.likes(tmp_path), settings)
+    run = search_ratings.Run("popularity", 0)
+    ((point,), _) = search_ratings.perform(data, run, settings, lambda cost: None)
+    counts = data.train.toarray().sum(axis=0)
+    hits = []
+    for user in data.validation:
+        unseen = np.where(data.train[[user]].toarray()[0] > 0, -1, counts)
+        best = np.argsort(-unseen, kind="stable")[:3]
+        hits.append(data.held_out[[user]].toarray()[0, best].sum())
+    assert point["recall"] == pytest.approx(100 * np.mean(hits))
 
 
 def test_figure_and_table(found: Result) -> None:
