@@ -1,7 +1,7 @@
 """Figure 2C: a mixture of Gaussians on image patches; trust region, natural gradient, memoized.
 
 All four start from the same place for the same seed. The prior is normal-inverse-Wishart with the
-data's mean and covariance, one data point's worth of both (the paper does not say which it used).
+data's mean and covariance, s = 1 and nu = D + 2 (the paper does not say which it used).
 
 Memoized inference updates lambda after every batch from the first one on, as in the paper, whose
 curve begins before the end of a pass. `trustream` itself waits for a whole pass, because components

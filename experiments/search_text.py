@@ -193,9 +193,8 @@ def summarise(result: Result) -> Summary:
     notes = [
         f"{n_draws} draws from the paper's grid, the same for both methods; scores are those of "
         f"{settings['n_validation']:,} validation articles: {measure}.",
-        "The grid is made for millions of articles. Here large batches leave few steps, and large "
-        "tau small ones; natural gradient takes twice as many steps in the same time, which then "
-        "counts for more than how good a step is.",
+        "The grid is made for millions of articles. Here large batches leave few steps, half as "
+        "many to trust region as to natural gradient, and a large tau makes them small.",
         result.source.note,
     ]
     return Summary(rows, notes)
