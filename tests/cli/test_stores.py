@@ -148,6 +148,27 @@ def test_a_fixed_vocabulary(tmp_path: Path) -> None:
         assert found.vocabulary().words == PETS
 
 
+def test_a_preset_of_the_paper(tmp_path: Path) -> None:
+    """Its numbers go into the store's settings; --batch and --topics go before it."""
+    from trustream.streaming.model import load_settings
+
+    for batch, expected in (((), 500), (("--batch", 20), 20)):
+        path = tmp_path / f"{expected}.db"
+        ok("init", path, "--topics", 400, "--preset", "wikipedia-1", *batch)
+        with trustream.open_store(path) as store:
+            settings = load_settings(store)
+        assert settings is not None
+        assert (settings.n_components, settings.batch_size) == (400, expected)
+        assert (settings.learning_decay, settings.inner_iter, settings.topic_word_prior) == (
+            0.4, 10, 0.2,
+        )  # fmt: skip
+    message = fails(
+        "init", tmp_path / "x.db", "--preset", "wikipedia-1", "--method", "streaming-vb"
+    )
+    assert "method must be one of" in message
+    assert not (tmp_path / "x.db").exists()
+
+
 def test_choices_are_those_of_the_library() -> None:
     from trustream import feeds
     from trustream.streaming import settings

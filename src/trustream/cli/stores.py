@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from trustream import presets
 from trustream.cli.options import (
     METHODS,
     clear_errors,
@@ -60,7 +61,14 @@ Examples:
     show_default=True,
     type=click.Choice(METHODS),
 )
-@click.option("--batch", default=100, show_default=True, type=click.IntRange(1), help="Batch size.")
+@click.option(
+    "--preset",
+    type=click.Choice(presets.names()),
+    help="Settings of the paper's streams: batch size, rate, iterations and priors.",
+)
+@click.option(
+    "--batch", type=click.IntRange(1), help="Batch size.  [default: 100, or the preset's]"
+)
 @click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
 @json_option
 def init(
@@ -71,7 +79,8 @@ def init(
     max_words: int,
     vocabulary: Path | None,
     method: str,
-    batch: int,
+    preset: str | None,
+    batch: int | None,
     seed: int,
     as_json: bool,
 ) -> None:
@@ -83,8 +92,13 @@ def init(
     from trustream.streaming.model import load_settings, save_settings
     from trustream.streaming.settings import TrainerSettings
 
-    settings = TrainerSettings(topics, method=method, batch_size=batch, random_state=seed)
     with clear_errors():
+        chosen: dict[str, Any] = {"n_components": topics, "method": method}
+        if preset is not None:
+            chosen = presets.trainer(preset, method, topics)
+        if batch is not None:
+            chosen["batch_size"] = batch
+        settings = TrainerSettings(**chosen, random_state=seed)
         words = None if vocabulary is None else reading.read_vocabulary(vocabulary)
     options: dict[str, Any] = {"held_out": held_out}
     if words is None:
