@@ -109,7 +109,7 @@ def patches(
     """
     originals = sorted(data.glob("*.iml"))
     path = data / "photographs.npz"
-    note = "Log intensities of 8x8 patches, made continuous by uniform noise."
+    note = f"Log intensities of {side}x{side} patches, made continuous by uniform noise."
     images: Iterator[Array]
     if originals:
         images = (read_iml(original) for original in originals)

@@ -116,7 +116,7 @@ def _as_text(weights: np.ndarray, probs: np.ndarray) -> dict[str, Any]:
 
 
 def _as_images(text: dict[str, Any]) -> np.ndarray:
-    """(K, side, side), from 0 to 1; 0 where an image is not square."""
+    """(K, side, side), from 0 to 1; pixels beyond the largest square are left out."""
     values = np.frombuffer(bytes.fromhex(text["hex"]), dtype=np.uint8).reshape(text["shape"])
     side = math.isqrt(values.shape[1])
     return values[:, : side * side].reshape(-1, side, side) / 255
@@ -182,8 +182,23 @@ def summarise(result: Result) -> Summary:
         "The bound is that of all training images. A trust-region step has "
         f"{result.settings['n_inner']} updates; the blend with uniform beliefs before them is not "
         "counted.",
+        _settled(result),
     ]
     return Summary(rows, notes)
+
+
+def _settled(result: Result) -> str:
+    """How often natural gradient has after one pass the components that it ends with."""
+    runs = result.of("NG")
+    n_settled = 0
+    for run in runs:
+        a_pass = run.points[-1]["updates"] / result.settings["epochs"]["NG"]
+        early = next(point for point in run.points if point["updates"] >= a_pass)
+        n_settled += early["n_used"] == run.points[-1]["n_used"]
+    return (
+        f"In {n_settled} of {len(runs)} runs natural gradient uses as many components at the end as "
+        "soon after the first pass; those that are lost by then do not come back."
+    )
 
 
 EXPERIMENT = Experiment(
