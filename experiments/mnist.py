@@ -196,8 +196,8 @@ def _settled(result: Result) -> str:
         early = next(point for point in run.points if point["updates"] >= a_pass)
         n_settled += early["n_used"] == run.points[-1]["n_used"]
     return (
-        f"In {n_settled} of {len(runs)} runs natural gradient uses as many components at the end as "
-        "soon after the first pass; those that are lost by then do not come back."
+        f"In {n_settled} of {len(runs)} runs natural gradient ends with as many components as it "
+        "uses soon after the first pass."
     )
 
 
