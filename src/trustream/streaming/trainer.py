@@ -60,14 +60,16 @@ class StreamTrainer:
     Parameters
     ----------
     store : Store
-        Read, and written to for checkpoints. A thread that draws ahead opens another connection.
+        Read, and written to for checkpoints.
     n_components : int, default=100
         Number of topics.
     checkpoint_every : float, default=60
         Seconds between two checkpoints of `run`.
-    prefetch : bool, default=True
-        Draw the next batch while the last is learned from. Without it, a run that appends between
-        its own steps can be repeated exactly.
+    prefetch : bool, default=None
+        Draw the next batch while the last is learned from, in a thread with a connection of its
+        own. None does so where the store is on a server. A draw from a file takes half a
+        millisecond, and a thread that fights for the interpreter costs more than that. Without it,
+        a run that appends between its own steps can be repeated exactly.
     name : str, default="model"
         Of the model's checkpoint in the store.
     n_jobs : int, default=None
@@ -97,7 +99,7 @@ class StreamTrainer:
         n_components: int = 100,
         *,
         checkpoint_every: float = 60.0,
-        prefetch: bool = True,
+        prefetch: bool | None = None,
         name: str = DEFAULT_NAME,
         n_jobs: int | None = None,
         **options: Any,
@@ -105,7 +107,7 @@ class StreamTrainer:
         self.settings = TrainerSettings(n_components=n_components, **options)
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
         self._n_threads = threads.n_threads(n_jobs)
-        self.prefetch = prefetch
+        self.prefetch = "://" in store.url if prefetch is None else prefetch
         self._source: Prefetcher | Direct | Arrivals | None = None
         self._version = -1  # of the vocabulary that self._words are
         checkpoint = load_checkpoint(store, name)
