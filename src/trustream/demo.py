@@ -17,6 +17,7 @@ from trustream.store import open_store
 from trustream.store.protocol import Record, Totals
 from trustream.streaming.model import save_settings
 from trustream.streaming.trainer import StreamInfo, StreamTrainer
+from trustream.streaming.warming import warm_up
 
 _FEWEST_DOCUMENTS = 100
 # Documents arrive over this share of the time; in the rest the model sees no new ones.
@@ -87,6 +88,7 @@ def run(
     with open_store(path, min_documents=5, held_out=0.05) as opened:
         if opened.totals().documents:
             raise ValueError(f"{path} has documents already: name a file that does not exist")
+        warm_up("trust-region", "float32")
         writer = _Writer(path, roots, max_documents, _ARRIVING * seconds)
         writer.start()
         start = time.monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -90,7 +91,7 @@ def simulate(
     with opened(store, create=True, min_documents=1) as found:
         if found.totals().documents:
             raise ValueError(f"{store} has documents already: a simulation starts with none")
-        options = {"method": method, "batch_size": batch, "random_state": seed}
+        options: dict[str, Any] = {"method": method, "batch_size": batch, "random_state": seed}
         with StreamTrainer(found, topics, prefetch=False, **options) as trainer:
             save_settings(found, trainer.settings)
             stream = simulator.ticks(

@@ -28,7 +28,8 @@ class TrainerSettings:
         tol: these two stop when a pair raises the bound by less, in nats a document.
         doc_topic_prior, topic_word_prior: alpha and eta at the start.
         learn_priors: whether empirical Bayes changes them.
-        score_every: steps between two scores of held-out documents; 0 is never.
+        score_every: steps between two scores of held-out documents, less at the beginning (after
+            steps 1, 2, 4, 8, ...); 0 is never.
         score_documents: most held-out documents that are scored.
         dtype: "float32" or "float64".
         random_state: an integer.
@@ -84,6 +85,17 @@ class TrainerSettings:
         for name in ("mean_change_tol", "tol"):
             if not getattr(self, name) >= 0:
                 raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+
+    def is_scored(self, n_steps: int) -> bool:
+        """Whether held-out documents are scored after that step.
+
+        >>> [n for n in range(1, 25) if TrainerSettings(score_every=10).is_scored(n)]
+        [1, 2, 4, 8, 10, 20]
+        """
+        if not self.score_every:
+            return False
+        early = n_steps < self.score_every and n_steps & (n_steps - 1) == 0
+        return early or n_steps % self.score_every == 0
 
     @property
     def n_inner(self) -> int:

@@ -35,6 +35,7 @@ from trustream.streaming.prefetch import Arrivals, Direct, Drawn, Prefetcher
 from trustream.streaming.score import Score, score
 from trustream.streaming.settings import TrainerSettings
 from trustream.streaming.stepping import take_step
+from trustream.streaming.warming import warm_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +156,7 @@ class StreamTrainer:
 
         Nothing is saved: call `save`, or use `run`.
         """
+        warm_up(self.settings.method, self.settings.dtype)
         while True:
             drawn = self._next()
             documents = drawn.documents
@@ -190,7 +192,7 @@ class StreamTrainer:
         self._state, self._clock = state, clock
         self._draws, self._arrival = drawn.generator, drawn.arrival
         scored = None
-        if s.score_every and state.n_steps % s.score_every == 0:
+        if s.is_scored(state.n_steps):
             scored = self._score()
         return StreamInfo(info, totals, len(self._words), scored)
 
