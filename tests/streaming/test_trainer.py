@@ -150,6 +150,26 @@ def test_new_words_enter_and_others_stay(store: Store) -> None:
     assert "novel" in load_model(store).feature_names_in_
 
 
+def test_a_batch_from_before_an_eviction_is_drawn_again(tmp_path: Path) -> None:
+    """Its columns stand for other words by now; also if a score noticed the eviction first."""
+    with open_store(tmp_path / "few.db", min_documents=1, max_words=3, held_out=0.0) as store:
+        store.append([Record(f"a{i}", ["one", "two", "three"]) for i in range(3)])
+        with trainer_of(store, batch_size=5, score_every=0) as trainer:
+            trainer.run(steps=2)
+            stale = store.draw(3, np.random.default_rng(0))
+            # A word in more documents takes the place of one of the three.
+            store.append([Record(f"b{i}", ["four", "two", "three"]) for i in range(5)])
+            assert "four" in store.vocabulary().words
+            fresh = store.draw(3, np.random.default_rng(0))
+            assert trainer._follows(fresh)
+            assert not trainer._follows(stale)
+            # A new word that replaces nothing leaves older batches good.
+            assert trainer._follows(fresh)
+            trainer.run(steps=3)
+        model = load_model(store)
+    assert "four" in model.feature_names_in_ and "one" not in model.feature_names_in_
+
+
 def test_word_by_word_equals_whole(tmp_path: Path, planted: Any) -> None:
     """The same documents, fed whole or a word at a time: the same model after the same steps."""
     counts = planted[0][:20]

@@ -111,6 +111,7 @@ class StreamTrainer:
         self.prefetch = "://" in store.url if prefetch is None else prefetch
         self._source: Prefetcher | Direct | Arrivals | None = None
         self._version = -1  # of the vocabulary that self._words are
+        self._valid_from = -1  # the version since which no column came to mean another word
         checkpoint = load_checkpoint(store, name)
         if checkpoint is None:
             self._begin()
@@ -165,6 +166,9 @@ class StreamTrainer:
                 time.sleep(poll)
             elif self._follows(documents):
                 yield self._step(drawn, documents)
+            else:
+                # Its columns mean other words by now: draw it again.
+                self.close()
 
     def _next(self) -> Drawn:
         if self._source is None and self.settings.method == "streaming-vb":
@@ -200,7 +204,7 @@ class StreamTrainer:
         """Take in the words as they are now; False if the documents' columns mean others by now.
 
         New words only add columns. But a batch that was drawn before a word was evicted may use
-        its column, which stands for another word now: such a batch is dropped.
+        its column, which stands for another word now.
         """
         if documents.vocabulary == self._version:
             return True
@@ -223,8 +227,9 @@ class StreamTrainer:
         self._model = LdaModel(
             s.n_components, len(self._words), dtype=s.dtype, n_threads=self._n_threads
         )
-        replaced = any(column < n_before for column, _ in changes)
-        return documents.vocabulary == self._version or not replaced
+        if any(column < n_before for column, _ in changes):
+            self._valid_from = self._version
+        return documents.vocabulary >= self._valid_from
 
     def _score(self) -> Score | None:
         """Of held-out documents; draws nothing from the generators that learning uses.
