@@ -79,7 +79,7 @@ def _measure(
     name: str, data: Path, out: Path | None, quick: bool, only: tuple[str, ...], threads: int
 ) -> None:
     _run(
-        "benchmarks.core.command",
+        "benchmarks.harness.command",
         package=f"benchmarks.{name}",
         data=data,
         out=out or Path("bench-results") / f"{name}.json",

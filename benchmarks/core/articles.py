@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import corpora
-from benchmarks.core.rows import Setup
+from benchmarks.harness.rows import Setup
 from trustream.inference import driver, natural_gradient, schedules
 from trustream.inference.state import Info, State
 from trustream.models.lda import LdaModel, LdaPrior

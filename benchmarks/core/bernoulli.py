@@ -7,8 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from benchmarks.core.rows import Row, Setup, at_most
-from benchmarks.core.timing import seconds, sum_of_best
+from benchmarks.harness.rows import Row, Setup, at_most
+from benchmarks.harness.timing import seconds, sum_of_best
 from trustream.inference import driver, schedules, trust_region
 from trustream.inference.state import State
 from trustream.kernels import threads

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from benchmarks.core import articles, peak
-from benchmarks.core.rows import Row, Setup, at_least
-from benchmarks.core.timing import interleaved, sum_of_best
+from benchmarks.core import articles
+from benchmarks.harness import peak
+from benchmarks.harness.rows import Row, Setup, at_least
+from benchmarks.harness.timing import interleaved, sum_of_best
 from trustream.kernels import compiled, threads
 from trustream.models.lda import LdaModel, LdaNatural, LdaPrior
 from trustream.models.lda_arrays import LdaArrays

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.core import articles
-from benchmarks.core.rows import Row, Setup, at_most
+from benchmarks.harness.rows import Row, Setup, at_most
 from trustream import LatentDirichletAllocation
 
 FILES = articles.FILES

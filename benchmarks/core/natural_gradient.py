@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from sklearn.decomposition import LatentDirichletAllocation as Peer
 
 from benchmarks.core import articles
-from benchmarks.core.rows import Row, Setup, at_least
-from benchmarks.core.timing import interleaved
+from benchmarks.harness.rows import Row, Setup, at_least
+from benchmarks.harness.timing import interleaved
 from trustream import LatentDirichletAllocation
 
 FILES = articles.FILES

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.core import articles
-from benchmarks.core.rows import Row, Setup, information
-from benchmarks.core.timing import interleaved
+from benchmarks.harness.rows import Row, Setup, information
+from benchmarks.harness.timing import interleaved
 from trustream import LatentDirichletAllocation
 
 FILES = articles.FILES

@@ -8,8 +8,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-from benchmarks.core.rows import Row, Setup, at_most
-from benchmarks.core.timing import seconds
+from benchmarks.harness.rows import Row, Setup, at_most
+from benchmarks.harness.timing import seconds
 
 FILES = ()
 ESTIMATORS = ("LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture")

@@ -12,8 +12,8 @@ import numpy as np
 
 from benchmarks.core import articles
 from benchmarks.core.local_kernel import kernel, useful_fmas
-from benchmarks.core.rows import Row, Setup, at_most
-from benchmarks.core.timing import seconds, sum_of_best
+from benchmarks.harness.rows import Row, Setup, at_most
+from benchmarks.harness.timing import seconds, sum_of_best
 from trustream.inference import driver, empirical_bayes, schedules, trust_region
 from trustream.inference.state import Info, State
 from trustream.kernels import threads

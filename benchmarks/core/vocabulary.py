@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from benchmarks.core import articles
-from benchmarks.core.rows import Row, Setup, at_most
-from benchmarks.core.timing import seconds, sum_of_best
 from benchmarks.core.trust_region import N_TOPICS, batches, steps
+from benchmarks.harness.rows import Row, Setup, at_most
+from benchmarks.harness.timing import seconds, sum_of_best
 from trustream.models.lda import LdaModel
 
 FILES = articles.FILES

@@ -20,8 +20,8 @@ from gensim.topic_coherence.probability_estimation import p_boolean_document
 from gensim.topic_coherence.segmentation import s_one_pre
 
 from benchmarks import corpora
-from benchmarks.core.rows import Row, Setup, at_least, at_most, information
-from benchmarks.core.timing import seconds
+from benchmarks.harness.rows import Row, Setup, at_least, at_most, information
+from benchmarks.harness.timing import seconds
 from trustream import LatentDirichletAllocation
 from trustream.evaluation.topic_coherence import coherence
 from trustream.evaluation.word_lists import top_words

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.core import articles
-from benchmarks.core.rows import Row, Setup, at_most, information
+from benchmarks.harness.rows import Row, Setup, at_most, information
 from trustream import LatentDirichletAllocation
 from trustream.evaluation import HeldOut, chib, completion, importance, left_to_right
 

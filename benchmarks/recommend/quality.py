@@ -16,8 +16,8 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from benchmarks.core import report
-from benchmarks.core.rows import Row, Setup, at_least, information
+from benchmarks.harness import report
+from benchmarks.harness.rows import Row, Setup, at_least, information
 from benchmarks.recommend import data
 from benchmarks.recommend.methods import METHODS, Method
 from trustream.evaluation import ranking

@@ -16,8 +16,8 @@ import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
-from benchmarks.core.rows import Row, Setup, at_most, information
-from benchmarks.core.timing import Task, interleaved, sum_of_best
+from benchmarks.harness.rows import Row, Setup, at_most, information
+from benchmarks.harness.timing import Task, interleaved, sum_of_best
 from trustream.evaluation import top_items
 from trustream.kernels import threads
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from benchmarks.core.rows import Row, Setup, at_least, information
+from benchmarks.harness.rows import Row, Setup, at_least, information
 from benchmarks.recommend import data
 from benchmarks.recommend.methods import Pair
 from benchmarks.recommend.quality import scored

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.core.rows import Row, Setup, at_most
+from benchmarks.harness.rows import Row, Setup, at_most
 from trustream import open_store
 from trustream.store.protocol import Record
 

@@ -17,8 +17,8 @@ from statistics import median
 
 import numpy as np
 
-from benchmarks.core.rows import Row, Setup, at_least, at_most, information
-from benchmarks.core.timing import seconds
+from benchmarks.harness.rows import Row, Setup, at_least, at_most, information
+from benchmarks.harness.timing import seconds
 from trustream.store import DocumentStore, Record, open_store
 
 FILES = ()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import corpora
-from benchmarks.core.rows import Row, Setup, at_most
+from benchmarks.harness.rows import Row, Setup, at_most
 from trustream import StreamTrainer, open_store
 from trustream.inference.state import State
 from trustream.models.lda import LdaModel, LdaPrior

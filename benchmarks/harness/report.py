@@ -11,7 +11,7 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.core.rows import Row
+from benchmarks.harness.rows import Row
 
 
 def number(value: float | None) -> str:

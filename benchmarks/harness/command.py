@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType
 
-from benchmarks.core import machine, report
-from benchmarks.core.rows import Row, Setup
 from benchmarks.data import require
+from benchmarks.harness import machine, report
+from benchmarks.harness.rows import Row, Setup
 
 
 def run(
