@@ -1,4 +1,7 @@
-"""Articles for LDA: a training part, and a validation and a test part that it never sees."""
+"""Articles for LDA: a training part, and a validation and a test part that it never sees.
+
+From a MediaWiki dump if there is one, else from `wiki_en.npz`.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from experiments import facts
+from experiments import dump, facts
 from experiments.frame import Source
 
 FILE = "wiki_en.npz"
@@ -30,31 +33,43 @@ def load(
     """The first articles are for tests, the next for validation, whatever is trained on.
 
     Args:
-        data: directory with `wiki_en.npz`: a CSR matrix in parts, articles in random order.
+        data: directory with MediaWiki dumps (`*.xml`, or that with `.bz2`, `.gz` or `.xz`), or with
+            `wiki_en.npz`: a CSR matrix in parts, articles in random order.
         n_train: articles to train on, None for all that are left.
 
     Raises:
-        FileNotFoundError: the directory does not have the file.
+        FileNotFoundError: the directory has neither.
         ValueError: there are not so many articles.
     """
-    path = data / FILE
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"no {FILE} in {data}. Name the directory with --data or TRUSTREAM_DATA."
-        )
-    with np.load(path) as parts:
-        arrays = (parts["data"], parts["indices"].astype(np.int32), parts["indptr"])
-        counts = sparse.csr_matrix(arrays, shape=tuple(parts["shape"]))
+    counts, files, digest, note = _counts(data)
     counts = counts[np.diff(counts.indptr) >= _LEAST_WORDS]
     apart = n_test + n_validation
     left = counts.shape[0] - apart
     n_train = left if n_train is None else n_train
     if not 0 < n_train <= left:
         raise ValueError(
-            f"{path} has {counts.shape[0]} articles of {_LEAST_WORDS} words or more: too few for "
-            f"{n_train} to train on and {apart} to validate and test with"
+            f"{', '.join(files)} in {data} has {counts.shape[0]} articles of {_LEAST_WORDS} words "
+            f"or more: too few for {n_train} to train on and {apart} to validate and test with"
         )
     found = Articles(counts[apart : apart + n_train], counts[n_test:apart], counts[:n_test])
-    name = f"{n_train:,} articles of English Wikipedia instead of 3.8 million"
-    note = f"Articles have {_LEAST_WORDS} different words or more."
-    return found, Source(name, [path.name], facts.sha256([path]), False, note)
+    whose = "English Wikipedia" if files == [FILE] else files[0]
+    name = f"{n_train:,} articles of {whose} instead of 3.8 million"
+    note = f"Articles have {_LEAST_WORDS} different words or more. {note}".strip()
+    return found, Source(name, files, digest, False, note)
+
+
+def _counts(data: Path) -> tuple[sparse.csr_matrix, list[str], str, str]:
+    """Counts in random order, names of the files, their SHA-256, and a note."""
+    dumps, path = dump.find(data), data / FILE
+    if dumps:
+        counts, digest, note = dump.counts(dumps, data / dump.VOCABULARY)
+        return counts, [each.name for each in dumps], digest, note
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"no articles in {data}: a MediaWiki dump (*.xml, *.xml.bz2) or {FILE} is read. "
+            "Name the directory with --data or TRUSTREAM_DATA."
+        )
+    with np.load(path) as parts:
+        arrays = (parts["data"], parts["indices"].astype(np.int32), parts["indptr"])
+        counts = sparse.csr_matrix(arrays, shape=tuple(parts["shape"]))
+    return counts, [path.name], facts.sha256([path]), ""
