@@ -38,8 +38,9 @@ _PAPER: dict[str, Any] = {
     "n_validation": 5000,
     "n_test": 5000,
     "measure": "completion",
+    "measure_options": {},
 }
-_QUICK = {**_PAPER, "n_components": 50, "n_articles": 2000, "n_validation": 500}
+_QUICK = {**_PAPER, "n_components": 50, "n_articles": 1500, "n_validation": 500}
 
 
 def plan(settings: Settings, n_draws: int) -> list[Run]:
