@@ -9,15 +9,14 @@ gensim would not start from those given.
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments import search_text
+from experiments import search, search_text
 from experiments.articles import Articles
 from experiments.frame import Experiment, Point, Result, Run, Settings, Summary, Tick
-from experiments.search_text import METHODS, draw_preset, load
+from experiments.search_text import load
 from trustream.evaluation import completion
 from trustream.presets import Preset
 
@@ -46,9 +45,9 @@ _QUICK = {**_PAPER, "n_components": 50, "n_articles": 1500, "n_validation": 500}
 def plan(settings: Settings, n_draws: int) -> list[Run]:
     """Draw after draw, all methods with each."""
     return [
-        Run(series, number, {"n_components": settings["n_components"], **asdict(preset)}, cost)
+        Run(series, number, search.settings_of(preset, settings["n_components"]), cost)
         for number in range(n_draws)
-        for preset in [draw_preset(number)]
+        for preset in [search.draw_preset(number)]
         for series, cost in _COST.items()
     ]
 
@@ -57,11 +56,9 @@ def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
     """One point: the score of the validation articles, in nats a word."""
-    if run.series in METHODS:
+    if run.series in search.METHODS:
         return search_text.perform(data, run, settings, tick)
-    values = dict(run.settings)
-    k = values.pop("n_components")
-    preset = Preset(**values)
+    k, preset = search.preset_of(run)
     fit = _fit_sklearn if run.series == "sklearn" else _fit_gensim
     topics = fit(data.train, k, preset, run.seed)
     topics = topics / topics.sum(axis=1, keepdims=True)
@@ -138,11 +135,14 @@ def draw(result: Result) -> Figure:
 
 def summarise(result: Result) -> Summary:
     """Median and worst of each method."""
+    found = {series: scores(result, series) for series in SERIES}
+    many = search.many_steps(result.of("TR"))
     rows = []
     for series, name in SERIES.items():
-        values = scores(result, series)
-        texts = (f"{f(values):.3f}" for f in (np.max, np.median, np.min))
-        rows.append((f"{name}: best, median, worst, nat/word", "", ", ".join(texts)))
+        rows.append((f"{name}: best, median, worst, nat/word", "", search.spread(found[series])))
+    for series, name in SERIES.items():
+        what = f"{name}, draws with {search.ENOUGH} trust-region steps or more"
+        rows.append((what, "", search.spread(found[series][many])))
     settings = result.settings
     notes = [
         f"The paper has no such table. {len(result.seeds)} draws from its grid, the same for all; "

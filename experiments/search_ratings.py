@@ -1,20 +1,21 @@
 """Figure 3B: random hyperparameters for LDA on movies that users like.
 
-The same draws and passes as in `search_text`. A list of 20 movies is predicted for each validation
-user from four fifths of the user's likes, and compared with the rest (section 4.4).
+What is drawn, and how both methods use it, is in `search`. A list of 20 movies is predicted for
+each validation user from four fifths of the user's likes, and compared with the rest (section 4.4).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments import published, ratings, search_text
+from experiments import ratings, search
 from experiments.frame import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 from experiments.ratings import Likes
-from experiments.search_text import ENOUGH, fit, many_steps, pairs, spread, wins_of
 from trustream.evaluation import ranking
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def load(data: Path, settings: Settings) -> tuple[Likes, Source]:
 
 def plan(settings: Settings, n_draws: int) -> list[Run]:
     """The most popular movies for everybody, then draw after draw."""
-    return [Run("popularity", 0), *search_text.plan(settings, n_draws)]
+    return [Run("popularity", 0), *search.plan(settings, n_draws)]
 
 
 def perform(
@@ -48,7 +49,7 @@ def perform(
     if run.series == "popularity":
         scores = (np.ones((len(users), 1)), data.train.sum(axis=0)[None, :])
         return [_point(data, users, scores, settings)], {}
-    lda = fit(data.train, run, tick)
+    lda = search.fit(data.train, run, tick)
     topics = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
     point = _point(data, users, (lda.transform(data.train[users]), topics), settings)
     return [{**point, "n_steps": lda.n_batch_iter_}], {}
@@ -63,16 +64,9 @@ def _point(data: Likes, users: Any, scores: Any, settings: Settings) -> Point:
     }
 
 
-def published_pairs(n_components: int, measure: str) -> tuple[np.ndarray, np.ndarray]:
-    """The paper's natural-gradient and trust-region values in percent, for as many topics.
-
-    >>> len(published_pairs(100, "recall")[0]) > 20
-    True
-    """
-    columns = published.table(f"fig3b_netflix_{measure}")
-    chosen = published.numbers(columns["topics"]) == n_components
-    ng, tr = (published.numbers(columns[f"{m}_{measure}_pct"])[chosen] for m in ("ng", "tr"))
-    return ng, tr
+def published_pairs(measure: str) -> Callable[[int], search.Pairs]:
+    """The paper's natural-gradient and trust-region values in percent, by number of topics."""
+    return partial(search.published_pairs, f"fig3b_netflix_{measure}", f"{measure}_pct")
 
 
 def draw(result: Result) -> Figure:
@@ -83,20 +77,18 @@ def draw(result: Result) -> Figure:
     panels = figure.subplots(1, 2)
     for axes, (measure, label) in zip(panels, _MEASURES.items(), strict=True):
         popular = result.of("popularity")[0].points[0][measure]
-        ends = [popular]
-        for k, colour in zip(result.settings["n_components"], plots.CYCLE, strict=False):
-            name = f"K{k}-{measure}"
-            ng, tr = pairs(result, k, measure)
-            plots.ours_points(axes, ng, tr, colour, f"K = {k}, ours", name)
-            ends += [*ng, *tr]
-            ng, tr = published_pairs(k, measure)
-            plots.paper_points(axes, ng, tr, colour, f"K = {k}, paper", name)
-            ends += [*ng, *tr]
         axes.axhline(popular, color="grey", linewidth=0.8, linestyle=":", label="popularity")
         axes.axvline(popular, color="grey", linewidth=0.8, linestyle=":")
-        low, high = min(ends) - 1, max(ends) + 1
-        axes.plot([low, high], [low, high], color="grey", linewidth=0.8, zorder=0)
-        axes.set(xlim=(low, high), ylim=(low, high), aspect="equal", title=label)
+        search.scatter(
+            axes,
+            result,
+            published_pairs(measure),
+            measure=measure,
+            margin=1.0,
+            name=f"-{measure}",
+            others=(popular,),
+        )
+        axes.set_title(label)
         axes.set(xlabel="natural gradient", ylabel="trust region")
     panels[0].legend(loc="upper left")
     figure.suptitle(result.source.name, fontsize=8)
@@ -110,20 +102,9 @@ def summarise(result: Result) -> Summary:
         (f"the most popular movies for everybody: {measure}, %", "", f"{popular[measure]:.1f}")
         for measure in _MEASURES
     ]
-    for k in result.settings["n_components"]:
-        many = many_steps(result, k)
-        for measure in _MEASURES:
-            both = {"paper": published_pairs(k, measure), "ours": pairs(result, k, measure)}
-            wins = {who: wins_of(*values) for who, values in both.items()}
-            what = f"K = {k}, {measure}: pairs in which trust region wins"
-            rows.append((what, wins["paper"], wins["ours"]))
-            ng, tr = both["ours"]
-            what = f"K = {k}, {measure}: the same with {ENOUGH} trust-region steps or more"
-            rows.append((what, "", wins_of(ng[many], tr[many])))
-            for index, name in ((1, "trust region"), (0, "natural gradient")):
-                texts = {who: spread(values[index], 1) for who, values in both.items()}
-                what = f"K = {k}, {measure}, {name}: best, median, worst, %"
-                rows.append((what, texts["paper"], texts["ours"]))
+    for measure in _MEASURES:
+        paper = published_pairs(measure)
+        rows += search.rows(result, paper, measure=measure, what=f", {measure}", unit="%", digits=1)
     notes = [
         f"{len(result.seeds)} draws from the paper's grid, the same for both methods.",
         result.source.note,

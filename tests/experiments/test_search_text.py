@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from experiments import articles, plots, search_text
+from experiments import articles, plots, search, search_text
 from experiments.frame import Result
 from experiments.running import Setup, complete
 from tests.experiments import tiny
@@ -47,8 +47,8 @@ def test_too_few_articles_and_none_are_refused(tmp_path: Path) -> None:
 
 
 def test_draws_cover_the_grid() -> None:
-    presets = [search_text.draw_preset(number) for number in range(600)]
-    for name, choices in search_text.GRID.items():
+    presets = [search.draw_preset(number) for number in range(600)]
+    for name, choices in search.GRID.items():
         if name == "inner_and_local":
             counts = Counter((p.n_inner, p.n_local) for p in presets)
         else:
@@ -58,14 +58,14 @@ def test_draws_cover_the_grid() -> None:
 
 
 def test_both_methods_have_the_same_draws_and_as_many_local_iterations() -> None:
-    runs = search_text.plan({"n_components": [100, 200]}, 3)
+    runs = search.plan({"n_components": [100, 200]}, 3)
     assert len(runs) == 12
     assert len({run.name for run in runs}) == 12
     for trust, natural in zip(runs[::2], runs[1::2], strict=True):
         assert trust.series.replace("TR", "NG") == natural.series
         assert (trust.settings, trust.seed) == (natural.settings, natural.seed)
-    preset = search_text.draw_preset(0)
-    trust_, natural_ = (preset.estimator(method) for method in search_text.METHODS.values())
+    preset = search.draw_preset(0)
+    trust_, natural_ = (preset.estimator(method) for method in search.METHODS.values())
     assert (
         trust_["max_iter"] * trust_["inner_iter"] * trust_["max_doc_update_iter"]
         == natural_["max_iter"] * natural_["max_doc_update_iter"]
@@ -86,7 +86,7 @@ def test_the_figure_has_both_clouds_for_each_number_of_topics(found: Result) -> 
     names = [line.get_gid() for line in plots.curves(search_text.draw(found))]
     assert names == ["ours-K2", "paper-K2", "ours-K3", "paper-K3"]
     lines = plots.curves(search_text.draw(found))
-    ng, tr = search_text.pairs(found, 2)
+    ng, tr = search.pairs(found, 2)
     np.testing.assert_array_equal(lines[0].get_data(), [ng, tr])
 
 
@@ -98,7 +98,7 @@ def test_the_papers_pairs_are_all_there() -> None:
 
 def test_the_summary_counts_wins(found: Result) -> None:
     rows = {what: (paper, ours) for what, paper, ours in search_text.summarise(found).rows}
-    ng, tr = search_text.pairs(found, 2)
-    assert rows["K = 2, pairs in which trust region wins"][1] == f"{(tr > ng).sum()} of 2"
+    ng, tr = search.pairs(found, 2)
+    assert rows["K = 2: pairs in which trust region wins"][1] == f"{(tr > ng).sum()} of 2"
     best = rows["K = 2, trust region: best, median, worst, nat/word"][1].split(", ")[0]
     assert float(best) == pytest.approx(tr.max(), abs=1e-3)

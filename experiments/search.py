@@ -1,0 +1,207 @@
+"""Random hyperparameters for LDA (section 4.3): what the experiments that draw them share.
+
+Each draw from the paper's grid is used twice: for 3 passes of trust-region steps with m inner and
+M local iterations, and for 6 passes of natural-gradient steps with m M / 2 local iterations, which
+takes about as long. Both learn the priors and start from the same topics.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from experiments import published
+from experiments.frame import Result, Run, Settings, Tick
+from trustream.estimators import LatentDirichletAllocation
+from trustream.presets import Preset
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+GRID: dict[str, list[Any]] = {
+    "batch_size": [10, 50, 100, 500, 1000],
+    "kappa": [0.5, 0.6, 0.7, 0.8, 0.9, 1.0],
+    "tau": [1.0, 10.0, 100.0, 1000.0, 10000.0],
+    "inner_and_local": [(5, 40), (10, 20), (20, 10), (5, 100)],
+    "eta": [0.01, 0.05, 0.1, 0.2, 0.3],
+    "alpha": [0.01, 0.05, 0.1],
+}
+# Steps below which a run has hardly begun to learn.
+ENOUGH = 200
+METHODS = {"TR": "trust-region", "NG": "natural-gradient"}
+
+# Natural gradient, trust region: a value a draw.
+Pairs = tuple[np.ndarray, np.ndarray]
+
+
+def draw_preset(number: int) -> Preset:
+    """Draw `number` of the grid; it does not depend on how many there are.
+
+    >>> draw_preset(0) == draw_preset(0) != draw_preset(1)
+    True
+    """
+    rng = np.random.default_rng([3, number])
+    values = {name: choices[rng.integers(len(choices))] for name, choices in GRID.items()}
+    n_inner, n_local = values.pop("inner_and_local")
+    return Preset(n_inner=n_inner, n_local=n_local, **values)
+
+
+def settings_of(preset: Preset, n_components: int) -> dict[str, Any]:
+    """Of a run."""
+    return {"n_components": n_components, **asdict(preset)}
+
+
+def preset_of(run: Run) -> tuple[int, Preset]:
+    """The number of topics and the rest of a run's settings.
+
+    >>> preset_of(Run("TR", 0, settings_of(draw_preset(7), 20))) == (20, draw_preset(7))
+    True
+    """
+    values = dict(run.settings)
+    return values.pop("n_components"), Preset(**values)
+
+
+def plan(settings: Settings, n_draws: int) -> list[Run]:
+    """Draw after draw, so that few are a figure too."""
+    return [
+        Run(f"{series}_K{k}", number, settings_of(preset, k), _cost(preset, k))
+        for number in range(n_draws)
+        for preset in [draw_preset(number)]
+        for k in settings["n_components"]
+        for series in METHODS
+    ]
+
+
+def _cost(preset: Preset, n_components: int) -> float:
+    """Local iterations, which both methods have as many of, and the work of small batches."""
+    return n_components * preset.n_inner * preset.n_local * (1 + 20 / preset.batch_size)
+
+
+def fit(counts: Any, run: Run, tick: Tick) -> LatentDirichletAllocation:
+    """LDA with the settings and the method of a run."""
+    k, preset = preset_of(run)
+    options = preset.estimator(METHODS[run.series.partition("_")[0]])
+    n_steps = options["max_iter"] * math.ceil(counts.shape[0] / preset.batch_size)
+    return LatentDirichletAllocation(
+        k,
+        random_state=run.seed,
+        callback=lambda state, info: tick(run.cost * info.n_steps / n_steps),
+        **options,
+    ).fit(counts)
+
+
+def pairs(result: Result, n_components: int, measure: str = "score") -> Pairs:
+    """Scores of natural-gradient and of trust-region steps, draw by draw."""
+    ng, tr = (result.of(f"{series}_K{n_components}") for series in ("NG", "TR"))
+    scores = np.array([[run.points[0][measure] for run in runs] for runs in (ng, tr)])
+    return scores[0], scores[1]
+
+
+def published_pairs(file: str, column: str, n_components: int) -> Pairs:
+    """The paper's, for as many topics; columns are `ng_` and `tr_` and `column`.
+
+    >>> len(published_pairs("fig3b_netflix_recall", "recall_pct", 100)[0])
+    21
+    """
+    columns = published.table(file)
+    chosen = published.numbers(columns["topics"]) == n_components
+    ng, tr = (published.numbers(columns[f"{method}_{column}"])[chosen] for method in ("ng", "tr"))
+    return ng, tr
+
+
+def scatter(
+    axes: Axes,
+    result: Result,
+    paper: Callable[[int], Pairs],
+    *,
+    measure: str,
+    margin: float,
+    name: str = "",
+    others: tuple[float, ...] = (),
+) -> None:
+    """A point a draw, ours and the paper's; above the diagonal trust region wins.
+
+    Args:
+        paper: the paper's pairs for a number of topics.
+        margin: room around the points and `others`, in the measure's unit.
+        name: what the clouds' names end with.
+    """
+    from experiments import plots
+
+    ends = [*others]
+    for k, colour in zip(result.settings["n_components"], plots.CYCLE, strict=False):
+        for who, draw, (ng, tr) in (
+            ("ours", plots.ours_points, pairs(result, k, measure)),
+            ("paper", plots.paper_points, paper(k)),
+        ):
+            draw(axes, ng, tr, colour, f"K = {k}, {who}", f"K{k}{name}")
+            ends += [*ng, *tr]
+    low, high = min(ends) - margin, max(ends) + margin
+    axes.plot([low, high], [low, high], color="grey", linewidth=0.8, zorder=0)
+    axes.set(xlim=(low, high), ylim=(low, high), aspect="equal")
+
+
+def rows(
+    result: Result,
+    paper: Callable[[int], Pairs],
+    *,
+    measure: str,
+    what: str = "",
+    unit: str,
+    digits: int,
+) -> list[tuple[str, str, str]]:
+    """How often trust region wins, and how far each method's values lie apart."""
+    found = []
+    for k in result.settings["n_components"]:
+        title = f"K = {k}{what}"
+        both = {"paper": paper(k), "ours": pairs(result, k, measure)}
+        wins = {who: wins_of(*values) for who, values in both.items()}
+        found.append(
+            (f"{title}: pairs in which trust region wins", wins["paper"], wins["ours"]),
+        )
+        many = many_steps(result.of(f"TR_K{k}"))
+        ng, tr = both["ours"]
+        found.append(
+            (
+                f"{title}: the same with {ENOUGH} trust-region steps or more",
+                "",
+                wins_of(ng[many], tr[many]),
+            )
+        )
+        for index, name in ((1, "trust region"), (0, "natural gradient")):
+            texts = {who: spread(values[index], digits) for who, values in both.items()}
+            heading = f"{title}, {name}: best, median, worst, {unit}"
+            found.append((heading, texts["paper"], texts["ours"]))
+    return found
+
+
+def wins_of(ng: ArrayLike, tr: ArrayLike) -> str:
+    """How many pairs, of how many; nothing if there are none.
+
+    >>> wins_of([1.0, 2.0], [2.0, 2.0]), wins_of([], [])
+    ('1 of 2', '')
+    """
+    won = np.asarray(tr) > np.asarray(ng)
+    return f"{won.sum()} of {won.size}" if won.size else ""
+
+
+def spread(scores: ArrayLike, digits: int = 3) -> str:
+    """Best, median and worst; nothing if there are none.
+
+    >>> spread([-3.0, -1.0, -2.5]), spread([])
+    ('-1.000, -2.500, -3.000', '')
+    """
+    if not np.size(scores):
+        return ""
+    worst, median, best = np.quantile(np.asarray(scores), [0.0, 0.5, 1.0])
+    return ", ".join(f"{value:.{digits}f}" for value in (best, median, worst))
+
+
+def many_steps(runs: list[Any]) -> np.ndarray:
+    """Which draws leave trust region, whose runs these are, enough steps to learn."""
+    return np.array([run.points[0]["n_steps"] >= ENOUGH for run in runs], dtype=bool)
