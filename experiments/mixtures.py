@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from experiments.frame import Record
-from trustream.inference import driver
-from trustream.inference.schedules import Schedule
+from experiments.frame import Record, Settings, Tick
+from trustream.inference import driver, natural_gradient, schedules, trust_region
 from trustream.inference.state import State
 from trustream.models.protocol import Model
 
@@ -42,22 +42,40 @@ def n_used(gamma: Any, n_documents: int) -> int:
     return int((gamma >= n_documents / gamma.size / 10).sum())
 
 
-def epochs(
+def stochastic(
     model: Model,
     state: State,
     data: Any,
+    method: str,
+    settings: Settings,
     batch_size: int,
-    n_epochs: int,
-    *,
-    step: driver.Step,
-    schedule: Schedule,
     rng: np.random.Generator,
 ) -> Iterator[State]:
-    """The state after each step of so many passes in random order."""
-    n = len(data)
+    """The state after each trust-region ("TR") or natural-gradient step.
+
+    Args:
+        settings: `tau`, `kappa`, `n_inner`, and `epochs` by method: passes in random order.
+    """
+    step: driver.Step = partial(natural_gradient.step, n_local=1)
+    if method == "TR":
+        step = partial(trust_region.step, n_inner=settings["n_inner"], n_local=1)
+    schedule = schedules.decaying(settings["tau"], settings["kappa"])
+    n, n_epochs = len(data), settings["epochs"][method]
     batches = (rows for _ in range(n_epochs) for rows in driver.shuffled(n, batch_size, rng))
     steps = driver.run(model, state, data, batches, step=step, schedule=schedule, n_documents=n)
     return (state for state, _ in steps)
+
+
+def watch(
+    state: State, steps: Iterable[State], n_steps: int, n_points: int, tick: Tick
+) -> Iterator[State]:
+    """The first state, and those of `steps` at `marks`; `tick` is told the share that is done."""
+    yield state
+    chosen = marks(n_steps, n_points)
+    for state in steps:
+        if state.n_steps in chosen:
+            yield state
+        tick(state.n_steps / n_steps)
 
 
 def marks(n_steps: int, n_points: int) -> set[int]:

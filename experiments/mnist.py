@@ -7,7 +7,6 @@ iteration of a trust-region step counts as one update.
 from __future__ import annotations
 
 import math
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,6 @@ from experiments.frame import (
     or_nothing,
     with_error,
 )
-from trustream.inference import driver, natural_gradient, schedules, trust_region
 from trustream.inference.state import State
 from trustream.kernels import threads
 from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
@@ -77,14 +75,9 @@ def perform(
     prior = BernoulliPrior(np.ones(k))
     rng = np.random.default_rng(run.seed)
     state = State(model.initial(prior, rng), prior)
-    step: driver.Step = partial(natural_gradient.step, n_local=1)
-    a_step = 1
-    if run.series == "TR":
-        a_step = settings["n_inner"]
-        step = partial(trust_region.step, n_inner=a_step, n_local=1)
-    n_epochs = settings["epochs"][run.series]
-    n_steps = n_epochs * math.ceil(n / settings["batch_size"])
-    marks = mixtures.marks(n_steps, settings["n_points"])
+    a_step = settings["n_inner"] if run.series == "TR" else 1
+    size = settings["batch_size"]
+    n_steps = settings["epochs"][run.series] * math.ceil(n / size)
 
     def point(state: State) -> Point:
         return {
@@ -94,17 +87,13 @@ def perform(
         }
 
     with threads.one_blas_thread():
-        points = [point(state)]
-        schedule = schedules.decaying(settings["tau"], settings["kappa"])
-        size = settings["batch_size"]
-        steps = mixtures.epochs(
-            model, state, data, size, n_epochs, step=step, schedule=schedule, rng=rng
-        )
-        for state in steps:
-            if state.n_steps in marks:
-                points.append(point(state))
-            tick(run.cost * state.n_steps / n_steps)
-        expected = model.expected(state.lambda_, prior)
+        steps = mixtures.stochastic(model, state, data, run.series, settings, size, rng)
+        points = []
+        for now in mixtures.watch(
+            state, steps, n_steps, settings["n_points"], lambda share: tick(run.cost * share)
+        ):
+            points.append(point(now))
+        expected = model.expected(now.lambda_, prior)
     return points, {} if run.seed else {"images": _as_text(expected.weights, expected.probs)}
 
 

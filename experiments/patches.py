@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +31,7 @@ from experiments.frame import (
     or_nothing,
     with_error,
 )
-from trustream.inference import driver, memoized, natural_gradient, schedules, trust_region
+from trustream.inference import driver, memoized
 from trustream.inference.state import State
 from trustream.kernels import threads
 from trustream.models.gaussian_mixture import GaussianModel
@@ -111,7 +110,6 @@ def perform(
     state = State(model.initial(prior, rng), prior)
     n_epochs = settings["epochs"][run.series]
     n_steps = n_epochs * math.ceil(n / size)
-    marks = mixtures.marks(n_steps, settings["n_points"])
     # Data are in random order, so that the first ones are a sample.
     scored = data[: settings["n_scored"]]
     held = 0
@@ -124,34 +122,17 @@ def perform(
         }
 
     with threads.one_blas_thread():
-        points = [point(state)]
-        steps = _steps(model, state, data, run.series, settings, rng)
-        for state in steps:
-            if state.n_steps in marks:
-                points.append(point(state))
-                held = max(held, _n_bytes(state))
-            tick(run.cost * state.n_steps / n_steps)
+        if run.series.startswith("MO"):
+            steps = _memoized(model, state, data, size, n_epochs, rng)
+        else:
+            steps = mixtures.stochastic(model, state, data, run.series, settings, size, rng)
+        points = []
+        for now in mixtures.watch(
+            state, steps, n_steps, settings["n_points"], lambda share: tick(run.cost * share)
+        ):
+            points.append(point(now))
+            held = max(held, _n_bytes(now))
     return points, {"memory_bytes": held}
-
-
-def _steps(
-    model: GaussianModel,
-    state: State,
-    data: Any,
-    series: str,
-    settings: Settings,
-    rng: np.random.Generator,
-) -> Iterator[State]:
-    size, n_epochs = settings["batch_size"][series], settings["epochs"][series]
-    if series.startswith("MO"):
-        return _memoized(model, state, data, size, n_epochs, rng)
-    step: driver.Step = partial(natural_gradient.step, n_local=1)
-    if series == "TR":
-        step = partial(trust_region.step, n_inner=settings["n_inner"], n_local=1)
-    schedule = schedules.decaying(settings["tau"], settings["kappa"])
-    return mixtures.epochs(
-        model, state, data, size, n_epochs, step=step, schedule=schedule, rng=rng
-    )
 
 
 def _memoized(
