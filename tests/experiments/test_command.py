@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -90,6 +92,33 @@ def test_help_is_quick_and_names_every_experiment() -> None:
     assert result.stdout.splitlines()[-1] == "loaded []"
     for name in (*command.EXPERIMENTS, "all", "report"):
         assert f"  {name} " in result.stdout
+
+
+def installed(folder: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """`trustream-experiments mnist --help` with the package in that folder."""
+    code = "from trustream.cli.experiments import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", code, "mnist", "--help"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=cwd,
+        env={**os.environ, "PYTHONPATH": str(folder)},
+    )
+
+
+def test_the_installed_command_finds_the_clone_from_anywhere(tmp_path: Path) -> None:
+    result = installed(ROOT / "src", tmp_path)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("Usage: trustream-experiments mnist")
+
+
+def test_the_installed_command_says_what_it_needs_without_a_clone(tmp_path: Path) -> None:
+    folder = tmp_path / "lib/python/site-packages"
+    shutil.copytree(ROOT / "src", folder, ignore=shutil.ignore_patterns("__pycache__"))
+    result = installed(folder, tmp_path)
+    assert result.returncode == 1
+    assert 'pip install -e ".[experiments]"' in result.stderr
 
 
 @pytest.mark.parametrize("name", command.EXPERIMENTS)
