@@ -12,6 +12,7 @@ import click
 
 from benchmarks import core as core_package
 from benchmarks import evaluation as evaluation_package
+from benchmarks import peers as peers_package
 from benchmarks import recommend as recommend_package
 from benchmarks import stream as stream_package
 from benchmarks.data import require
@@ -118,6 +119,61 @@ def recommend(study: bool, only: tuple[str, ...], **options: Any) -> None:
 def stream(**options: Any) -> None:
     """Speed of the document store and of training from it."""
     _measure("stream", **options)
+
+
+@main.command()
+@measurements(peers_package.MEASUREMENTS)
+@click.option(
+    "--workload",
+    "workloads",
+    multiple=True,
+    type=click.Choice(["all", *peers_package.WORKLOADS]),
+    help="Documents and topics; may be given several times.  [default: wiki-100]",
+)
+@click.option(
+    "--method", "chosen", multiple=True, help="Run this method only; may be given several times."
+)
+@click.option("--spark", is_flag=True, help="Also Spark, which needs pyspark and Java.")
+@click.option("--grid", "search", is_flag=True, help="Look for the peers' best settings; minutes.")
+@click.option("--fresh", is_flag=True, help="Repeat what is stored.")
+@click.option("--write", "only_write", is_flag=True, help="Run nothing, write the document.")
+@click.option(
+    "--docs",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Where the document goes.  [default: docs; bench-results with --quick]",
+)
+def peers(
+    out: Path | None,
+    quick: bool,
+    only: tuple[str, ...],
+    threads: int,
+    workloads: tuple[str, ...],
+    only_write: bool,
+    docs: Path | None,
+    search: bool,
+    **options: Any,
+) -> None:
+    """Held-out score against time, side by side with other libraries; writes docs/benchmarks.md.
+
+    What is finished is stored and not run again. With --only, --grid or --write workloads run only
+    if they are named.
+    """
+    if "all" in workloads:
+        workloads = tuple(peers_package.WORKLOADS)
+    elif not (workloads or only or search or only_write):
+        workloads = (peers_package.MAIN,)
+    results = Path("bench-results")
+    _run(
+        "benchmarks.peers.command",
+        out=out or results / ("peers-quick.json" if quick else "peers.json"),
+        docs=docs or (results if quick else Path("docs")),
+        quick=quick,
+        only=only,
+        n_threads=threads,
+        workloads=() if only_write else workloads,
+        search=search,
+        **options,
+    )
 
 
 @main.command()

@@ -1,0 +1,16 @@
+"""trustream next to other libraries: the same documents, machine and run.
+
+`command.py` draws held-out score against time; beside that stand measurements as the other
+packages have them.
+"""
+
+# Name on the command line and module of this package.
+MEASUREMENTS = {
+    "transform": "transform",
+    "mixture": "mixture",
+    "memory": "memory",
+    "many-topics": "many_topics",
+}
+# Documents and topics, see `workloads.py`; here so that --help is quick.
+WORKLOADS = ("wiki-100", "wiki-400", "simple-100", "vocabulary", "wiki-1000")
+MAIN = "wiki-100"

@@ -1,0 +1,174 @@
+"""`docs/benchmarks.md`, written from whatever results there are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness.report import number
+from benchmarks.peers import grid, methods, plot
+from benchmarks.peers.curves import curve, point, time_to
+from benchmarks.peers.store import Results
+from benchmarks.peers.targets import TIMES, target_rows
+from benchmarks.peers.workloads import WORKLOADS
+
+__all__ = ["target_rows", "write"]
+
+_INTRODUCTION = """\
+# Benchmarks
+
+trustream next to other libraries: the same documents, the same machine, the same run. This page
+and its pictures are written by `scripts/bench peers`; `scripts/bench peers --help` tells how to run
+a part of it.
+
+## How it is measured
+
+- **Score.** One function outside all libraries: each hands over its topics and its alpha, and
+  held-out documents are scored by document completion (nats a word of a random half of the tokens
+  given the other half, higher is better; [evaluation](evaluation.md)). A document's topics are
+  inferred by the scorer, never by the library. Chib's estimate of log p(w) stands beside it at some
+  points.
+- **Time.** Wall clock of training alone. The clock stands still while a model is scored; imports,
+  compilation (a first small fit) and handing documents over in a library's own format are left out,
+  except for Vowpal Wabbit and Spark, which read while they learn.
+- **Peers at their best.** Settings come from a small grid on {grid}, searched one parameter
+  at a time ([grid.json](../benchmarks/peers/grid.json) has every setting and score): the highest
+  score at the point that the targets look at; of those within {tolerance} nats the quickest, one
+  worker or two. Learning rates are (tau + t)^-kappa with t counted in batches, for all.
+- **trustream** is `LatentDirichletAllocation(n_components=K)` and nothing else. Its `fit` lets the
+  learning rate fall to zero at its end, so every point is a complete `fit` of its own: on a random
+  part of the documents for less than a pass, with `max_iter` for more, timed as a whole. Other
+  curves of trustream change one parameter.
+- **Time to a score** is read off the curve: linear in the logarithm of time between two points. The
+  first complete fit that reaches it stands beside it.
+"""
+
+
+def write(results: Results, docs: Path) -> list[Path]:
+    """The document and a picture a workload; their paths, none without results."""
+    if "machine" not in results.content:
+        return []
+    introduction = _INTRODUCTION.format(grid=grid.WORKLOAD.about, tolerance=grid.TOLERANCE)
+    parts = [introduction, _machine(results), _targets(results)]
+    paths = []
+    stored = results.content["workloads"]
+    for name in (name for name in WORKLOADS if name in stored):
+        picture = docs / "benchmarks" / f"{name}.png"
+        if any("points" in run for run in stored[name]["methods"].values()):
+            plot.draw(stored[name], picture)
+            paths.append(picture)
+            parts.append(_workload(name, stored[name], picture.relative_to(docs)))
+    parts += [_measurements(results), _settings(results)]
+    path = docs / "benchmarks.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(part for part in parts if part))
+    return [path, *paths]
+
+
+def table(headings: list[str], rows: list[list[str]]) -> str:
+    """In Markdown.
+
+    >>> print(table(["a", "b"], [["1", "2"]]), end="")
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    lines = [headings, ["---"] * len(headings), *rows]
+    text = [f"| {' | '.join(line)} |" for line in lines]
+    text[1] = text[1].replace(" ", "")
+    return "\n".join(text) + "\n"
+
+
+def _machine(results: Results) -> str:
+    facts = results.content.get("machine", {})
+    versions = [
+        f"{name} {facts[name]}" for name in ("trustream", "numpy", "numba") if name in facts
+    ]
+    versions += [
+        f"{methods.module(name).PACKAGE} {methods.version(name)}" for name in methods.PEERS
+    ]
+    versions = list(dict.fromkeys(version for version in versions if not version.endswith(" ")))
+    return (
+        f"{facts.get('cpu', '')}, {facts.get('cores', '')} cores; Python {facts.get('python', '')}, "
+        f"{', '.join(versions)}.\n"
+    )
+
+
+def _targets(results: Results) -> str:
+    rows = []
+    for row in target_rows(results):
+        details = row.details
+        if "seconds" in details:
+            here = f"{details['ours']:.4f} in {number(details['seconds']['ours'])} s"
+            there = f"{details['theirs']:.4f} in {number(details['seconds']['theirs'])} s"
+            measured = f"{row.measured:+.4f} nats"
+        else:
+            there = f"{details['score']:.4f} in {number(details['theirs'])} s"
+            here, measured = "never", "-"
+            if row.measured is not None:
+                here = (
+                    f"{number(details['ours'])} s (first whole fit: {number(details['whole'])} s)"
+                )
+                measured = f"{number(row.measured)}x less"
+        rows.append([row.name, there, here, row.target, measured, "yes" if row.met else "**no**"])
+    for stored in results.content["measurements"].values():
+        for row in stored:
+            if row["met"] is not None:
+                measured = f"{number(row['measured'])} {row['unit']}"
+                met = "yes" if row["met"] else "**no**"
+                rows.append([row["name"], "", "", row["target"], measured, met])
+    if not rows:
+        return ""
+    headings = ["", "the other", "trustream", "target", "measured", "met"]
+    return "## Targets\n\n" + table(headings, rows)
+
+
+def _workload(name: str, stored: dict[str, Any], picture: Path) -> str:
+    """Picture, last points and times to the scores that the targets look at."""
+    references = [(peer, label) for peer, label, _ in TIMES]
+    found = [(peer, label, point(stored["methods"].get(peer), label)) for peer, label in references]
+    found = [entry for entry in found if entry[2] is not None]
+    headings = ["", "last point", "seconds", "completion", "Chib"]
+    headings += [f"s to {peer}, {label} ({at['completion']:.3f})" for peer, label, at in found]
+    rows = []
+    for method, run in stored["methods"].items():
+        if "points" not in run:
+            reason = run.get("missing") or f"failed: {run.get('error')}"
+            rows.append([method, reason, *[""] * (len(headings) - 2)])
+            continue
+        last = run["points"][-1]
+        chib = [p["chib"] for p in run["points"] if p["chib"] is not None]
+        cells = [method, last["label"], number(last["seconds"]), f"{last['completion']:.4f}"]
+        cells.append(f"{chib[-1]:.4f}" if chib else "")
+        for _, _, at in found:
+            reached = time_to(curve(run), at["completion"])
+            cells.append(number(reached.seconds) if reached else "-")
+        rows.append(cells)
+    text = (
+        f"## {stored['about']}\n\n{stored['n_documents']:,} documents, "
+        f"{stored['n_words']:,} words, {stored['n_tokens']:,} tokens; {stored['n_held_out']:,} held-out documents, Chib on "
+        f"{stored['n_chib']:,} of them; at most {stored['limit']:g} s a method "
+        f"(`scripts/bench peers --workload {name}`).\n\n![{stored['about']}]({picture})\n\n"
+    )
+    return text + table(headings, rows)
+
+
+def _measurements(results: Results) -> str:
+    rows = [
+        [row["name"], number(row["measured"]), row["unit"], row["target"]]
+        for stored in results.content["measurements"].values()
+        for row in stored
+    ]
+    if not rows:
+        return ""
+    return "## Beside the curves\n\n" + table(["", "measured", "unit", "target"], rows)
+
+
+def _settings(results: Results) -> str:
+    rows = []
+    for name in (*methods.PEERS, *methods.SPARK):
+        peer = methods.module(name)
+        chosen = ", ".join(f"{key} {value}" for key, value in grid.settings(name).items())
+        rows.append([name, peer.ABOUT, chosen, str(len(grid.tried(name)))])
+    text = "## Settings of the peers\n\n"
+    return text + table(["", "what is run", "chosen", "settings tried"], rows)

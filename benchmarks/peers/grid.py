@@ -1,0 +1,90 @@
+"""The settings of each peer: a small grid, searched one parameter at a time.
+
+From the module's `BASE`, each parameter in turn takes the values of `GRID` with the others at the
+best so far. The best has the highest score at the module's REFERENCE; of those within TOLERANCE of
+it, the quickest. The chosen settings and every score are in `grid.json`.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from benchmarks.harness import machine
+from benchmarks.peers import methods
+from benchmarks.peers.recorder import Recorder, Scorer
+from benchmarks.peers.workloads import Workload
+
+PATH = Path(__file__).with_name("grid.json")
+WORKLOAD = Workload("grid", "5,000 English articles, K = 100", "wiki_en", 5000, 100)
+TOLERANCE = 0.003
+
+
+def settings(name: str) -> dict[str, Any]:
+    """Best settings of a peer, its BASE where no grid was run."""
+    stored = _read()["methods"].get(name, {})
+    return dict(stored.get("best", methods.module(name).BASE))
+
+
+def tried(name: str) -> list[dict[str, Any]]:
+    """Every setting of the grid and its score."""
+    return list(_read()["methods"].get(name, {}).get("tried", []))
+
+
+def search(name: str, data: Path, n_jobs: int, fresh: bool = False) -> None:
+    """Run the grid of one peer; goes on where it was interrupted."""
+    peer = methods.module(name)
+    train, held_out = WORKLOAD.load(data)
+    scorer = Scorer(held_out, WORKLOAD.n_chib, n_jobs)
+    known = [] if fresh else tried(name)
+    best = dict(peer.BASE)
+    for key, values in peer.GRID.items():
+        candidates = []
+        for value in values:
+            chosen = {**best, key: value}
+            done = next((entry for entry in known if entry["settings"] == chosen), None)
+            if done is None:
+                done = _try(name, chosen, train, scorer)
+                known.append(done)
+                _write(name, best, known)
+            candidates.append(done)
+        best = _best(candidates)["settings"]
+    _write(name, best, known)
+
+
+def _best(candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    """The quickest of those that are nearly the best."""
+    top = max(entry["completion"] for entry in candidates)
+    near = [entry for entry in candidates if entry["completion"] >= top - TOLERANCE]
+    return min(near, key=lambda entry: entry["seconds"])
+
+
+def _try(name: str, chosen: dict[str, Any], train: Any, scorer: Scorer) -> dict[str, Any]:
+    peer = methods.module(name)
+    recorder = Recorder(scorer, name=f"{name} {list(chosen.values())}", final_chib=False)
+    effort = float(peer.REFERENCE.split()[0])
+    peer.run(train, WORKLOAD.n_topics, chosen, effort, recorder)
+    last = recorder.points[-1]
+    return {
+        "settings": chosen,
+        "completion": round(last.completion, 5),
+        "seconds": round(last.seconds, 2),
+    }
+
+
+def _read() -> dict[str, Any]:
+    if not PATH.is_file():
+        return {"workload": WORKLOAD.about, "methods": {}}
+    return dict(json.loads(PATH.read_text()))
+
+
+def _write(name: str, best: dict[str, Any], known: list[dict[str, Any]]) -> None:
+    content = _read()
+    content["cpu"] = machine.cpu_model()
+    content["methods"][name] = {
+        "version": methods.version(name),
+        "best": best,
+        "tried": known,
+    }
+    PATH.write_text(json.dumps(content, indent=1) + "\n")

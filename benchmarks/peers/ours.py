@@ -1,0 +1,86 @@
+"""trustream's own curves.
+
+`fit` lets its learning rate fall to zero at its end, so a model on the way is not what a shorter
+`fit` returns. Each point is a complete `fit` of its own: on a random part of the documents for less
+than a pass, with `max_iter` for more. Its time is that of the whole call.
+"""
+
+from __future__ import annotations
+
+import inspect
+import statistics
+import time
+from typing import Any
+
+import scipy.sparse as sp
+
+from benchmarks.peers.recorder import Recorder, Stopwatch, passes_label
+from trustream import LatentDirichletAllocation
+
+DEFAULT = "trustream"
+_VARIANTS: dict[str, dict[str, Any]] = {
+    "trustream, mean-field": {"local": "mean-field"},
+    "trustream, collapsed": {"local": "collapsed"},
+    "trustream, natural gradient": {"learning_method": "natural-gradient"},
+}
+_PARTS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
+_PASSES = (1, 2, 3, 5, 10, 20)
+# Shorter fits are repeated, and the median counts: a hiccup would weigh too much.
+_SHORT, _REPEATS = 4.0, 3
+
+
+def variants() -> dict[str, dict[str, Any]]:
+    """Curves by name: everything as it comes, then what differs from that."""
+    defaults = {
+        name: parameter.default
+        for name, parameter in inspect.signature(LatentDirichletAllocation).parameters.items()
+    }
+    chosen: dict[str, dict[str, Any]] = {DEFAULT: {}}
+    for name, settings in _VARIANTS.items():
+        if all(key in defaults and defaults[key] != value for key, value in settings.items()):
+            # Natural gradient is shown as others have it.
+            extra = {"local": "mean-field"} if "local" in defaults else {}
+            chosen[name] = {**extra, **settings}
+    return chosen
+
+
+def default_passes() -> int:
+    """`max_iter` of the estimator."""
+    return int(inspect.signature(LatentDirichletAllocation).parameters["max_iter"].default)
+
+
+def run(
+    counts: sp.csr_matrix,
+    n_topics: int,
+    settings: dict[str, Any],
+    effort: float,
+    recorder: Recorder,
+) -> None:
+    """Fits of growing effort until one takes longer than the limit; `effort` scales the most."""
+    recorder.notes["first_call"] = _warm(counts, n_topics, settings)
+    for passes in (*_PARTS, *_PASSES):
+        if passes > max(_PASSES) * effort or (passes > 2 * default_passes()):
+            break
+        part = counts[: max(1, round(counts.shape[0] * min(1, passes)))]
+        options = {} if passes == default_passes() else {"max_iter": max(1, int(passes))}
+        watches = []
+        while not watches or (watches[-1].seconds < _SHORT and len(watches) < _REPEATS):
+            model = LatentDirichletAllocation(n_topics, random_state=0, **options, **settings)
+            with Stopwatch() as watch:
+                model.fit(part)
+            watches.append(watch)
+        seconds = statistics.median(watch.seconds for watch in watches)
+        cpu = statistics.median(watch.cpu for watch in watches)
+        over = seconds >= recorder.limit
+        recorder.add(
+            passes_label(passes), seconds, cpu, model.components_, model.doc_topic_prior_, over
+        )
+        if over:
+            break
+
+
+def _warm(counts: sp.csr_matrix, n_topics: int, settings: dict[str, Any]) -> float:
+    """Seconds of a first small fit, nearly all of which is compiling or loading kernels."""
+    start = time.perf_counter()
+    LatentDirichletAllocation(n_topics, random_state=0, max_iter=1, **settings).fit(counts[:100])
+    return time.perf_counter() - start

@@ -1,0 +1,194 @@
+"""One clock and one score for all methods.
+
+A method hands over its topics and alpha along its training; the clock stands still meanwhile.
+Whatever a library knows about its documents stays with it: a held-out document's topics are
+inferred here, the same way for everyone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from trustream.evaluation import chib, completion, split_tokens
+
+
+class Enough(Exception):
+    """Training may stop: the time is up or the last point was taken."""
+
+
+@dataclass
+class Point:
+    """A model on the way: seconds of training, nats a held-out word (more is better)."""
+
+    label: str
+    seconds: float
+    cpu: float
+    completion: float
+    chib: float | None = None
+
+
+class Scorer:
+    """Held-out articles."""
+
+    def __init__(self, held_out: sp.csr_matrix, n_chib: int, n_jobs: int) -> None:
+        self.observed, self.hidden = split_tokens(held_out, random_state=0)
+        self.whole, self.n_jobs = held_out[:n_chib], n_jobs
+
+    def completion(self, topics: np.ndarray, alpha: np.ndarray) -> float:
+        """Nats a word of the hidden half of the tokens given the other half."""
+        result = completion(self.observed, topics, alpha, hidden=self.hidden, n_jobs=self.n_jobs)
+        return float(result.per_word)
+
+    def chib(self, topics: np.ndarray, alpha: np.ndarray) -> float:
+        """Nats a word of whole documents, by Chib's estimator."""
+        result = chib(self.whole, topics, alpha, random_state=0, n_jobs=self.n_jobs)
+        return float(result.per_word)
+
+
+class Stopwatch:
+    """Seconds and processor seconds (children too) while it runs."""
+
+    def __init__(self) -> None:
+        self.seconds = self.cpu = 0.0
+        self._since: tuple[float, float] | None = None
+
+    def start(self) -> None:
+        """Run, or go on."""
+        self._since = (time.perf_counter(), _cpu())
+
+    def stop(self) -> None:
+        """Stand still."""
+        if self._since is not None:
+            self.seconds += time.perf_counter() - self._since[0]
+            self.cpu += _cpu() - self._since[1]
+        self._since = None
+
+    def __enter__(self) -> Stopwatch:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+def _cpu() -> float:
+    return float(sum(os.times()[:4]))
+
+
+class Recorder:
+    """Points of one method on one workload."""
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        limit: float = np.inf,
+        with_chib: Iterable[str] = (),
+        name: str = "",
+        final_chib: bool = True,
+    ) -> None:
+        self.scorer, self.limit, self.with_chib, self.name = scorer, limit, set(with_chib), name
+        self.final_chib = final_chib
+        self.clock = Stopwatch()
+        self.points: list[Point] = []
+        self.notes: dict[str, Any] = {}
+
+    @property
+    def over(self) -> bool:
+        """Whether the time is up."""
+        running = self.clock._since
+        now = time.perf_counter() - running[0] if running else 0.0
+        return self.clock.seconds + now >= self.limit
+
+    def take(self, label: str, topics: np.ndarray, alpha: Any, last: bool = False) -> None:
+        """Score the model that training has come to; the clock stands still."""
+        self.clock.stop()
+        self.add(label, self.clock.seconds, self.clock.cpu, topics, alpha, last)
+        self.clock.start()
+
+    def add(
+        self,
+        label: str,
+        seconds: float,
+        cpu: float,
+        topics: np.ndarray,
+        alpha: Any,
+        last: bool = False,
+    ) -> None:
+        """Score a model whose training took so long."""
+        topics = np.asarray(topics, np.float64)
+        topics = topics / topics.sum(axis=1, keepdims=True)
+        alpha = np.broadcast_to(np.asarray(alpha, np.float64), (topics.shape[0],))
+        point = Point(label, seconds, cpu, self.scorer.completion(topics, alpha))
+        if (last and self.final_chib) or label in self.with_chib:
+            point.chib = self.scorer.chib(topics, alpha)
+        self.points.append(point)
+        line = f"  {self.name}: {label}, {seconds:.1f} s (cpu {cpu:.1f}), {point.completion:.4f}"
+        line += f", chib {point.chib:.4f}" if point.chib is not None else ""
+        print(line, file=sys.stderr, flush=True)
+
+    def as_json(self) -> dict[str, Any]:
+        """Plain values."""
+        return {"points": [asdict(point) for point in self.points], **self.notes}
+
+
+_FRACTIONS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
+
+
+def milestones(passes: float) -> list[float]:
+    """Passes after which online methods are looked at, the last is `passes`.
+
+    >>> milestones(2.0)
+    [0.0625, 0.125, 0.25, 0.5, 1.0, 2.0]
+    >>> milestones(0.5)
+    [0.0625, 0.125, 0.25, 0.5]
+    """
+    marks = [mark for mark in _FRACTIONS if mark < passes]
+    marks += [float(n) for n in range(1, int(np.ceil(passes)))]
+    return [*marks, float(passes)]
+
+
+def passes_label(passes: float) -> str:
+    """For people.
+
+    >>> passes_label(0.25), passes_label(1.0), passes_label(2.0), passes_label(0.3)
+    ('1/4 pass', '1 pass', '2 passes', '0.3 passes')
+    """
+    if passes == 1:
+        return "1 pass"
+    if passes < 1 and 1 / passes == round(1 / passes):
+        return f"1/{round(1 / passes)} pass"
+    return f"{passes:g} passes"
+
+
+class Progress:
+    """Takes a point when an online method has seen enough documents; ends it after the last."""
+
+    def __init__(self, recorder: Recorder, n_documents: int, passes: float) -> None:
+        self.recorder, self.n_documents = recorder, n_documents
+        self.marks, self.seen = milestones(passes), 0
+
+    def step(self, n_documents: int, model: Any) -> None:
+        """After a batch. `model()` returns topics and alpha.
+
+        Raises:
+            Enough: the last point was taken.
+        """
+        self.seen += n_documents
+        share = self.seen / self.n_documents
+        over = self.recorder.over
+        passed = [mark for mark in self.marks if share >= mark - 1e-9]
+        if not passed and not over:
+            return
+        self.marks = self.marks[len(passed) :]
+        last = over or not self.marks
+        self.recorder.take(passes_label(round(share, 4)), *model(), last=last)
+        if last:
+            raise Enough
