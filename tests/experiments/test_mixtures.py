@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from experiments import mixtures, mnist, patches, plots
 from experiments.frame import Experiment, Result
-from experiments.running import Setup, complete
 from tests.experiments import tiny
 from trustream import BernoulliMixture
 from trustream.inference.state import State
 from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
 
 
-def result_of(experiment: Experiment, folder: Path) -> Result:
-    setup = Setup(folder, folder / "out")
-    return complete(experiment, setup, Console(file=io.StringIO(), force_terminal=False))
-
-
 @pytest.fixture(scope="module")
 def digits(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     folder = tiny.digits(tmp_path_factory.mktemp("digits"))
-    return result_of(tiny.MNIST, folder), folder / "out/quick"
+    return tiny.result_of(tiny.MNIST, folder), folder / "out/quick"
 
 
 @pytest.fixture(scope="module")
 def photographs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]:
     folder = tiny.photographs(tmp_path_factory.mktemp("photographs"))
-    return result_of(tiny.PATCHES, folder), folder / "out/quick"
+    return tiny.result_of(tiny.PATCHES, folder), folder / "out/quick"
 
 
 def test_the_bound_is_the_one_that_the_estimator_has() -> None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from experiments import plots, ratings, search_ratings
 from experiments.frame import Result
-from experiments.running import Setup, complete
 from tests.experiments import tiny
 
 # User 7 rates first but likes little; 3 comes before 1.
@@ -88,8 +85,7 @@ def test_parts_are_apart(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Result:
     folder = tiny.likes(tmp_path_factory.mktemp("likes"))
-    console = Console(file=io.StringIO(), force_terminal=False)
-    return complete(tiny.RATINGS, Setup(folder, folder / "out"), console)
+    return tiny.result_of(tiny.RATINGS, folder)
 
 
 def test_the_search_has_both_measures_for_both_methods(found: Result) -> None:

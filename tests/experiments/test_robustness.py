@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from experiments import plots, robustness
 from experiments.frame import Result
-from experiments.running import Setup, complete
 from tests.experiments import tiny
 from trustream.presets import Preset
 
@@ -21,8 +18,7 @@ pytest.importorskip("gensim")
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Result:
     folder = tiny.articles(tmp_path_factory.mktemp("articles"))
-    console = Console(file=io.StringIO(), force_terminal=False)
-    return complete(tiny.ROBUSTNESS, Setup(folder, folder / "out"), console)
+    return tiny.result_of(tiny.ROBUSTNESS, folder)
 
 
 def test_all_methods_have_the_same_draws(found: Result) -> None:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import io
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 from experiments import articles, plots, search, search_text
 from experiments.frame import Result
-from experiments.running import Setup, complete
 from tests.experiments import tiny
 
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> Result:
     folder = tiny.articles(tmp_path_factory.mktemp("articles"))
-    console = Console(file=io.StringIO(), force_terminal=False)
-    return complete(tiny.SEARCH, Setup(folder, folder / "out"), console)
+    return tiny.result_of(tiny.SEARCH, folder)
 
 
 def test_parts_do_not_overlap_and_do_not_depend_on_the_training_part(tmp_path: Path) -> None:

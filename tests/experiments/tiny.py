@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import gzip
+import io
 import struct
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+from rich.console import Console
 from scipy import sparse
 
 from experiments import mnist, patches, robustness, search_ratings, search_text
-from experiments.frame import Experiment
+from experiments.frame import Experiment, Result
+from experiments.running import Setup, complete
 
 
 def write_idx(path: Path, values: np.ndarray) -> None:
@@ -81,6 +84,12 @@ def small(experiment: Experiment, n_seeds: int = 2, **settings: object) -> Exper
         settings={**experiment.settings, "quick": quick},
         n_seeds={"quick": n_seeds, "paper": n_seeds},
     )
+
+
+def result_of(experiment: Experiment, folder: Path) -> Result:
+    """What comes out with the data of a folder; files go to `out` in it."""
+    console = Console(file=io.StringIO(), force_terminal=False)
+    return complete(experiment, Setup(folder, folder / "out"), console)
 
 
 MNIST = small(
