@@ -89,6 +89,12 @@ def paper_points(axes: Axes, x: Array, y: Array, colour: str, label: str, name: 
     )
 
 
+def circled(axes: Axes, x: float, y: float, text: str) -> None:
+    """A ring around a point, and what it is."""
+    axes.plot(x, y, "o", color="black", markersize=8, markerfacecolor="none", markeredgewidth=0.7)
+    axes.annotate(text, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
+
+
 def tiles(images: Array, n_columns: int, gap: int = 2) -> Array:
     """Images (n, rows, columns) side by side, in one, white between them.
 

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from experiments import published
 from experiments.frame import Result, Run, Settings, Tick
+from trustream import presets
 from trustream.estimators import LatentDirichletAllocation
 from trustream.presets import Preset
 
@@ -33,6 +34,11 @@ GRID: dict[str, list[Any]] = {
 }
 # Steps below which a run has hardly begun to learn.
 ENOUGH = 200
+# Which sets of Tables 1 and 2 the paper used with how many topics (the circles of Figure 3).
+SETS = {
+    "wikipedia": {100: (3, 4, 5, 6), 400: (1, 2)},
+    "netflix": {100: (1, 2, 3)},
+}
 METHODS = {"TR": "trust-region", "NG": "natural-gradient"}
 
 # Natural gradient, trust region: a value a draw.
@@ -66,13 +72,25 @@ def preset_of(run: Run) -> tuple[int, Preset]:
     return values.pop("n_components"), Preset(**values)
 
 
-def plan(settings: Settings, n_draws: int) -> list[Run]:
-    """Draw after draw, so that few are a figure too."""
-    return [
-        Run(f"{series}_K{k}", number, settings_of(preset, k), _cost(preset, k))
+def plan(settings: Settings, n_draws: int, table: str) -> list[Run]:
+    """Draw after draw, so that few are a figure too; then the sets of the paper's table.
+
+    >>> [run.name for run in plan({"n_components": [400]}, 1, "wikipedia")][:4]
+    ['TR_K400-0', 'NG_K400-0', 'TR_K400_set-1', 'NG_K400_set-1']
+    """
+    numbered = [
+        (f"K{k}", number, k, draw_preset(number))
         for number in range(n_draws)
-        for preset in [draw_preset(number)]
         for k in settings["n_components"]
+    ]
+    numbered += [
+        (f"K{k}_set", number, k, presets.get(f"{table}-{number}"))
+        for k in settings["n_components"]
+        for number in SETS[table].get(k, ())
+    ]
+    return [
+        Run(f"{series}_{name}", number, settings_of(preset, k), _cost(preset, k))
+        for name, number, k, preset in numbered
         for series in METHODS
     ]
 
@@ -95,9 +113,13 @@ def fit(counts: Any, run: Run, tick: Tick) -> LatentDirichletAllocation:
     ).fit(counts)
 
 
-def pairs(result: Result, n_components: int, measure: str = "score") -> Pairs:
-    """Scores of natural-gradient and of trust-region steps, draw by draw."""
-    ng, tr = (result.of(f"{series}_K{n_components}") for series in ("NG", "TR"))
+def pairs(result: Result, n_components: int, measure: str = "score", of: str = "") -> Pairs:
+    """Scores of natural-gradient and of trust-region steps, draw by draw.
+
+    Args:
+        of: "_set" for the sets of the paper's table instead.
+    """
+    ng, tr = (result.of(f"{series}_K{n_components}{of}") for series in ("NG", "TR"))
     scores = np.array([[run.points[0][measure] for run in runs] for runs in (ng, tr)])
     return scores[0], scores[1]
 
@@ -141,6 +163,11 @@ def scatter(
         ):
             draw(axes, ng, tr, colour, f"K = {k}, {who}", f"K{k}{name}")
             ends += [*ng, *tr]
+        ng, tr = pairs(result, k, measure, "_set")
+        ends += [*ng, *tr]
+        axes.plot(ng, tr, "o", color=colour, markersize=4)
+        for x, y, run in zip(ng, tr, result.of(f"TR_K{k}_set"), strict=True):
+            plots.circled(axes, x, y, str(run.seed))
     low, high = min(ends) - margin, max(ends) + margin
     axes.plot([low, high], [low, high], color="grey", linewidth=0.8, zorder=0)
     axes.set(xlim=(low, high), ylim=(low, high), aspect="equal")
@@ -177,6 +204,27 @@ def rows(
             texts = {who: spread(values[index], digits) for who, values in both.items()}
             heading = f"{title}, {name}: best, median, worst, {unit}"
             found.append((heading, texts["paper"], texts["ours"]))
+    return found
+
+
+def set_rows(
+    result: Result, table: int, file: str, columns: tuple[str, str], *, measure: str, digits: int
+) -> list[tuple[str, str, str]]:
+    """The sets of Table 1 or 2: natural gradient, then trust region.
+
+    Args:
+        file, columns: with the paper's values for them, columns in the same order.
+    """
+    published_ = published.table(file)
+    found = []
+    for k in result.settings["n_components"]:
+        ng, tr = pairs(result, k, measure, "_set")
+        for run, *ours in zip(result.of(f"TR_K{k}_set"), ng, tr, strict=True):
+            row = published_["set"].index(str(run.seed))
+            paper = [float(published_[column][row]) for column in columns]
+            what = f"Table {table}, set {run.seed}, K = {k}: natural gradient, trust region"
+            texts = (", ".join(f"{v:.{digits}f}" for v in values) for values in (paper, ours))
+            found.append((what, *texts))
     return found
 
 

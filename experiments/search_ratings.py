@@ -38,7 +38,7 @@ def load(data: Path, settings: Settings) -> tuple[Likes, Source]:
 
 def plan(settings: Settings, n_draws: int) -> list[Run]:
     """The most popular movies for everybody, then draw after draw."""
-    return [Run("popularity", 0), *search.plan(settings, n_draws)]
+    return [Run("popularity", 0), *search.plan(settings, n_draws, "netflix")]
 
 
 def perform(
@@ -104,7 +104,11 @@ def summarise(result: Result) -> Summary:
     ]
     for measure in _MEASURES:
         paper = published_pairs(measure)
-        rows += search.rows(result, paper, measure=measure, what=f", {measure}", unit="%", digits=1)
+        what = f", {measure}"
+        rows += search.rows(result, paper, measure=measure, what=what, unit="%", digits=1)
+        columns = (f"ng_{measure}", f"tr_{measure}")
+        sets = search.set_rows(result, 2, "fig3b_circled", columns, measure=measure, digits=1)
+        rows += [(f"{title}, {measure}, %", *values) for title, *values in sets]
     notes = [
         f"{len(result.seeds)} draws from the paper's grid, the same for both methods.",
         result.source.note,

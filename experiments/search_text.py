@@ -75,6 +75,8 @@ def draw(result: Result) -> Figure:
 def summarise(result: Result) -> Summary:
     """How often trust region wins, and how far each method's scores lie apart."""
     rows = search.rows(result, published_pairs, measure="score", unit="nat/word", digits=3)
+    columns = ("ng_loglik_nat_per_word", "tr_loglik_nat_per_word")
+    rows += search.set_rows(result, 1, "fig3a_circled", columns, measure="score", digits=3)
     settings = result.settings
     measure = {
         "chib": "the Chib-style estimate of the log-likelihood, as in the paper",
@@ -100,7 +102,7 @@ EXPERIMENT = Experiment(
     settings={"quick": _QUICK, "paper": _PAPER},
     n_seeds={"quick": 20, "paper": 20},
     load=load,
-    plan=search.plan,
+    plan=partial(search.plan, table="wikipedia"),
     perform=perform,
     draw=draw,
     summarise=summarise,

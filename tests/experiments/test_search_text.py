@@ -11,6 +11,7 @@ import pytest
 from experiments import articles, plots, search, search_text
 from experiments.frame import Result
 from tests.experiments import tiny
+from trustream import presets
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +55,9 @@ def test_draws_cover_the_grid() -> None:
 
 
 def test_both_methods_have_the_same_draws_and_as_many_local_iterations() -> None:
-    runs = search.plan({"n_components": [100, 200]}, 3)
-    assert len(runs) == 12
-    assert len({run.name for run in runs}) == 12
+    runs = search.plan({"n_components": [100, 200]}, 3, "wikipedia")
+    assert len(runs) == 12 + 8  # four sets of Table 1 have 100 topics
+    assert len({run.name for run in runs}) == 20
     for trust, natural in zip(runs[::2], runs[1::2], strict=True):
         assert trust.series.replace("TR", "NG") == natural.series
         assert (trust.settings, trust.seed) == (natural.settings, natural.seed)
@@ -98,3 +99,21 @@ def test_the_summary_counts_wins(found: Result) -> None:
     assert rows["K = 2: pairs in which trust region wins"][1] == f"{(tr > ng).sum()} of 2"
     best = rows["K = 2, trust region: best, median, worst, nat/word"][1].split(", ")[0]
     assert float(best) == pytest.approx(tr.max(), abs=1e-3)
+
+
+def test_the_sets_of_the_papers_table_are_run_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(search.SETS, "wikipedia", {2: (6, 4)})
+    experiment = tiny.small(tiny.SEARCH, n_seeds=1, n_components=[2])
+    result = tiny.result_of(experiment, tiny.articles(tmp_path))
+    assert [run.seed for run in result.of("NG_K2_set")] == [4, 6]
+    assert result.of("TR_K2_set")[1].settings["eta"] == presets.get("wikipedia-6").eta
+    assert len(search.pairs(result, 2)[0]) == 1
+    rows = {what: (paper, ours) for what, paper, ours in search_text.summarise(result).rows}
+    paper, ours = rows["Table 1, set 4, K = 2: natural gradient, trust region"]
+    assert paper == "-6.922, -6.756"
+    ng, tr = search.pairs(result, 2, of="_set")
+    assert ours == f"{ng[0]:.3f}, {tr[0]:.3f}"
+    texts = [text.get_text() for text in search_text.draw(result).axes[0].texts]
+    assert texts == ["4", "6"]
