@@ -6,6 +6,7 @@ import shutil
 import textwrap
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from experiments.command import experiment_of
 from experiments.frame import SCALES, Result
@@ -15,13 +16,28 @@ from experiments.running import write_text
 _INTRODUCTION = """# The paper, repeated
 
 Theis and Hoffman, "A trust-region method for stochastic variational inference with applications to
-streaming data" (ICML 2015), experiment by experiment. `python -m experiments report` writes this
-page from what `python -m experiments NAME` left in `results/`. Numbers after ± are two standard
-errors of the mean over runs with different seeds. The paper's numbers come from its plots
+streaming data" (ICML 2015), experiment by experiment. `scripts/experiments NAME`, or
+`python -m experiments NAME` where trustream is installed, repeats one and leaves in `results/` a
+JSON file with all settings, seeds and points, and the figure; `report` instead of a name writes
+this page from what is there. Numbers after ± are two standard errors of the mean over runs with
+different seeds. The paper's numbers come from its plots
 ([experiments/published](../experiments/published/README.md)).
-"""
 
-_TO_COME = "`stream-text` (Figure 4) and `stream-ratings` (Figure 5) have no command yet.\n"
+The data are looked for in `../shared/data` or where `--data DIR` says. Where the paper's own cannot
+be had, others stand in, and the figure says so. If you have the originals, put them in that
+directory; they are read as they come and go before what stands in for them:
+
+| experiment | original | stands in |
+|---|---|---|
+| `mnist` | `train-images-idx3-ubyte`, also with `.gz` | `mnist.npz`: the same images |
+| `patches` | `*.iml`, linear images of van Hateren | `photographs.npz` |
+| with text | a MediaWiki dump: `*.xml`, `*.xml.bz2` | `wiki_en.npz` |
+| with ratings | `combined_data_*.txt` of Netflix | `ratings.csv` or `ratings.dat` of MovieLens, \
+else `movietweetings.npz` |
+
+The words of a dump are those in `wiki_vocabulary.txt` if that is there, else those in most
+articles. Its counts are kept beside it, so that it is read once.
+"""
 
 
 def write(out: Path, docs: Path, names: Iterable[str]) -> Path:
@@ -31,21 +47,22 @@ def write(out: Path, docs: Path, names: Iterable[str]) -> Path:
         out: where the experiments wrote; paper scale is preferred to quick.
         names: of all experiments, also those that were not run.
     """
-    sections, missing = [_INTRODUCTION], []
+    sections, results, missing = [_INTRODUCTION], [], []
     for name in names:
         result = _latest(out, name)
         if result is None:
             missing.append(name)
             continue
+        results.append(result)
         (docs / "reproduction").mkdir(parents=True, exist_ok=True)
         shutil.copyfile(out / result.scale / f"{name}.png", docs / "reproduction" / f"{name}.png")
         sections.append(_section(result))
     if missing:
-        sections.append(
-            "## Not run yet\n\n" + ", ".join(f"`{name}`" for name in missing) + ": "
-            "no results at hand.\n"
-        )
-    sections.append(_TO_COME)
+        named = ", ".join(f"`{name}`" for name in missing)
+        sections.append(f"## Not run yet\n\n{named}: no results at hand.\n")
+    if results:
+        spent = sum(run.seconds for result in results for run in result.runs)
+        sections.append(f"All runs on this page together took {duration(spent)}.\n")
     path = docs / "reproduction.md"
     write_text(path, "\n".join(sections))
     return path
@@ -92,6 +109,16 @@ def _facts(result: Result) -> str:
         f"`python -m experiments {result.experiment} --scale {result.scale} --seeds {seeds}`: "
         f"{source.name}, {of} ({files}, SHA-256 {source.sha256[:12]}), "
         f"{seeds} {'seeds' if seeds > 1 else 'seed'}, {duration(seconds)} on "
-        f"{result.machine['cores']} cores, trustream {versions['trustream']}, "
+        f"{_cores(result.machine)}, trustream {versions['trustream']}, "
         f"NumPy {versions['numpy']}, Numba {versions['numba']}."
     )
+
+
+def _cores(machine: dict[str, Any]) -> str:
+    """How many, and whether they had other work.
+
+    >>> _cores({"cores": 2, "load_average": 5.1})
+    '2 cores that were busy with other work too'
+    """
+    busy = (machine["load_average"] or 0) > machine["cores"] + 0.5
+    return f"{machine['cores']} cores" + (" that were busy with other work too" if busy else "")
