@@ -21,6 +21,7 @@ FILES = articles.FILES
 N_TOPICS = 100
 METHODS = ("trust-region", "natural-gradient", "batch")
 _SLACK = 100e6
+_PARTS = ("data", "indices", "indptr")
 _ROOT = Path(__file__).parents[2]
 
 
@@ -30,28 +31,38 @@ def measure(setup: Setup) -> Iterator[Row]:
     LatentDirichletAllocation(2, max_iter=1).fit(np.eye(3))
     corpora = {
         "wiki_en": articles.load(setup)[: setup.choose(60_000, 15_000)],
-        "200,000 words": _wide(setup.choose(40_000, 10_000), 200_000),
+        "200,000 words": wide(setup.choose(40_000, 10_000), 200_000),
     }
     for name, counts in corpora.items():
-        with tempfile.TemporaryDirectory() as folder:
-            for part in ("data", "indices", "indptr"):
-                np.save(Path(folder) / f"{part}.npy", getattr(counts, part))
-            for method in METHODS:
-                yield _fit(name, counts, Path(folder), method, setup.n_threads)
+        for method in METHODS:
+            yield _row(name, counts, method, setup.n_threads)
 
 
-def _fit(name: str, counts: sp.csr_matrix, folder: Path, method: str, n_threads: int) -> Row:
-    command = [sys.executable, "-m", "benchmarks.core.memory_child", str(folder), method]
-    command += [str(counts.shape[1]), str(N_TOPICS), str(n_threads)]
-    path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    result = subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
-    )
+def resident(counts: sp.csr_matrix, n_topics: int, method: str, n_threads: int) -> dict[str, int]:
+    """Bytes of a process of its own: at its `start`, with `kernels`, data `loaded`, at `peak`."""
+    with tempfile.TemporaryDirectory() as folder:
+        for part in _PARTS:
+            np.save(Path(folder) / f"{part}.npy", getattr(counts, part))
+        command = [sys.executable, "-m", "benchmarks.core.memory_child", folder, method]
+        command += [str(counts.shape[1]), str(n_topics), str(n_threads)]
+        path = os.pathsep.join([str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+        result = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+        )
     if result.returncode != 0:
         raise RuntimeError(f"the fit failed: {result.stderr.strip()[-500:]}")
-    used = json.loads(result.stdout)
-    csr = sum(getattr(counts, part).nbytes for part in ("data", "indices", "indptr"))
-    lambda_ = counts.shape[1] * N_TOPICS * 4
+    used: dict[str, int] = json.loads(result.stdout)
+    return used
+
+
+def csr_bytes(counts: sp.csr_matrix) -> int:
+    """Of the three arrays."""
+    return sum(getattr(counts, part).nbytes for part in _PARTS)
+
+
+def _row(name: str, counts: sp.csr_matrix, method: str, n_threads: int) -> Row:
+    used = resident(counts, N_TOPICS, method, n_threads)
+    csr, lambda_ = csr_bytes(counts), counts.shape[1] * N_TOPICS * 4
     beliefs = counts.shape[0] * N_TOPICS * 4 if method == "batch" else 0
     return at_most(
         f"memory of a fit, {name}, {method}",
@@ -65,7 +76,7 @@ def _fit(name: str, counts: sp.csr_matrix, folder: Path, method: str, n_threads:
     )
 
 
-def _wide(n_documents: int, n_words: int) -> sp.csr_matrix:
+def wide(n_documents: int, n_words: int) -> sp.csr_matrix:
     """Documents of 100 words each, drawn about as often as words of a language are."""
     rng = np.random.default_rng(0)
     draws = n_words ** rng.random((n_documents, 100))
