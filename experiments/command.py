@@ -15,6 +15,9 @@ EXPERIMENTS = {
     "patches": "Figure 2C: mixture of Gaussians on image patches.",
     "search-text": "Figure 3A: random hyperparameters for LDA on Wikipedia.",
     "search-ratings": "Figure 3B: random hyperparameters for LDA on ratings of movies.",
+    "stream-text": "Figure 4: LDA on articles that arrive word by word.",
+    "stream-ratings": "Figure 5: LDA on users in the order in which they first rated.",
+    "stream-gap": "What closes the gap between a stream and the whole data.",
     "robustness": "Random hyperparameters for trustream, scikit-learn and gensim.",
 }
 _EPILOG = "A command that was stopped goes on where it was: finished runs are not repeated."

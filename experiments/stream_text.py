@@ -1,0 +1,153 @@
+"""Figure 4: LDA on articles that arrive word by word.
+
+Streaming SVI with trust-region and natural-gradient steps, the streaming batch algorithm and
+streaming VB against the number of articles in the store; and SVI on the whole data, dashed. The
+score is the Chib-style estimate for test articles. Streaming VB's eta is chosen on validation
+articles.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from experiments import articles, stream_lines, streams
+from experiments.articles import Articles
+from experiments.frame import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_SETS = (
+    {"n_components": 100, "TR": "wikipedia-4", "NG": "wikipedia-3"},
+    {"n_components": 400, "TR": "wikipedia-1", "NG": "wikipedia-2"},
+)
+_PAPER: dict[str, Any] = {
+    "streams": [
+        {
+            **each,
+            "n_articles": None,
+            "marks": [2400, 3000, 4000, 7000, 12_000, 22_000, 32_000, 42_000],
+            "cost": 10.0,
+        }
+        for each in _SETS
+    ],
+    "n_validation": 1000,
+    "n_test": 1000,
+    "chib": {},
+    "first": 2000,
+    "rate": 0.1,
+    "p": 0.5,
+    "looks": {"TR": 3.0, "NG": 6.0},
+    "batch_documents": 50_000,
+    "batch_passes": 100,
+    "svb_batch_sizes": [1000, 50_000],
+    "svb_pairs": 100,
+}
+_QUICK = {
+    **_PAPER,
+    "streams": [
+        {**each, "n_articles": n, "marks": marks, "cost": n / 8000}
+        for each, n, marks in zip(
+            _SETS, (8000, 6000), ([600, 1000, 2000, 4000], [600, 1000, 2000, 4000]), strict=True
+        )
+    ],
+    "n_validation": 100,
+    "n_test": 200,
+    "chib": {"n_repeats": 3},
+    "first": 500,
+    "batch_passes": 25,
+    "svb_batch_sizes": [1000],
+    "svb_pairs": 10,
+}
+
+
+def load(data: Path, settings: Settings) -> tuple[Articles, Source]:
+    """As many articles as the longest stream has."""
+    sizes = [stream["n_articles"] for stream in settings["streams"]]
+    longest = None if None in sizes else max(sizes)
+    return articles.load(data, longest, settings["n_validation"], settings["n_test"])
+
+
+def perform(
+    data: Articles, run: Run, settings: Settings, tick: Tick
+) -> tuple[list[Point], dict[str, Any]]:
+    """A point for each mark: nats a word of test articles."""
+    counts = data.train[: run.settings["n_articles"]]
+    points: list[Point] = []
+    seen = None
+    for seen in streams.models(counts, run, settings, lambda share: tick(run.cost * share)):
+        score = seen.model.chib(data.test, random_state=0, **settings["chib"])
+        points.append(
+            {
+                "n_documents": seen.n_documents,
+                "n_words": seen.n_words,
+                "n_steps": seen.n_steps,
+                "score": score.per_word,
+                "standard_error": score.standard_error_documents,
+            }
+        )
+    extra: dict[str, Any] = {}
+    if seen is not None and run.settings["kind"] == "svb":
+        score = seen.model.chib(data.validation, random_state=0, **settings["chib"])
+        extra["validation"] = score.per_word
+    return points, extra
+
+
+def draw(result: Result) -> Figure:
+    """A panel for each number of topics."""
+    from experiments import plots
+
+    settings = result.settings
+    figure = plots.figure(7.4, 3.2)
+    panels = figure.subplots(1, len(settings["streams"]), squeeze=False)[0]
+    for axes, stream in zip(panels, settings["streams"], strict=True):
+        k = stream["n_components"]
+        stream_lines.draw(axes, result, k, "score", _published(k))
+        axes.set(title=f"K = {k}", xlabel="articles in the store", ylabel="nat/word (Chib)")
+        axes.set_ylim(bottom=max(axes.get_ylim()[0], -8.2))
+    figure.legend(*stream_lines.legend(panels), loc="outside right center")
+    figure.suptitle(result.source.name, fontsize=8)
+    return figure
+
+
+def _published(n_components: int) -> stream_lines.Lines:
+    """The paper's lines for as many topics."""
+    columns = ("thousand_articles", "loglik_nat_per_word")
+    return stream_lines.published_lines("fig4_wikipedia_stream", *columns, topics=n_components)
+
+
+def summarise(result: Result) -> Summary:
+    """Where each line ends, and what trust-region streams lack."""
+    settings = result.settings
+    rows, notes = [], []
+    for stream in settings["streams"]:
+        k = stream["n_components"]
+        label = f"K = {k}, "
+        rows += stream_lines.rows(
+            result, k, "score", _published(k), label, unit="nat/word", digits=3
+        )
+        notes += stream_lines.choices(result, k, label)
+        size = f"{stream['n_articles']:,}" if stream["n_articles"] else "all"
+        notes.append(f"K = {k}: {size} articles.")
+    notes += [
+        f"Scores are those of {settings['n_test']:,} test articles (Chib, "
+        f"{settings['chib'].get('n_repeats', 12)} chains an article), each line's at its right "
+        "end; the paper's streams end at millions of articles.",
+        *stream_lines.how(settings),
+        result.source.note,
+    ]
+    return Summary(rows, notes)
+
+
+EXPERIMENT = Experiment(
+    name="stream-text",
+    title="Figure 4: streamed articles of Wikipedia",
+    settings={"quick": _QUICK, "paper": _PAPER},
+    n_seeds={"quick": 1, "paper": 3},
+    load=load,
+    plan=streams.plan,
+    perform=perform,
+    draw=draw,
+    summarise=summarise,
+)
