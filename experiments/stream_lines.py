@@ -93,6 +93,7 @@ def draw(axes: Axes, result: Result, n_components: int, measure: str, paper: Lin
     """Ours, and the paper's thinner, over a logarithmic number of documents."""
     same = 1.2 if result.source.same_as_paper else 0.6
     ends = [x for xs, _ in paper.values() for x in xs if x > 0]
+    finals = [ys[-1] for _, ys in paper.values()]
     for name, line in LINES.items():
         style: dict[str, Any] = {"color": line.colour, "linestyle": line.style}
         if name in paper:
@@ -108,6 +109,7 @@ def draw(axes: Axes, result: Result, n_components: int, measure: str, paper: Lin
             continue
         x, mean, error = curve(runs, measure)
         ends += x.tolist()
+        finals.append(mean[-1])
         style |= {"linewidth": 1.6, "label": f"{line.label}, ours", "gid": f"ours-{name}"}
         if line.style == "-":
             axes.plot(x, mean, marker="o", markersize=3, **style)
@@ -116,6 +118,9 @@ def draw(axes: Axes, result: Result, n_components: int, measure: str, paper: Lin
             axes.axhline(mean[-1], **style)
     axes.set_xscale("log")
     axes.set_xlim(0.8 * min(ends), 1.2 * max(ends))
+    # Beginnings may be far below: what matters is where lines come together.
+    room = max(finals) - min(finals)
+    axes.set_ylim(bottom=max(axes.get_ylim()[0], min(finals) - 1.5 * room))
 
 
 def legend(panels: Iterable[Axes]) -> tuple[list[Any], list[str]]:

@@ -105,7 +105,6 @@ def draw(result: Result) -> Figure:
         k = stream["n_components"]
         stream_lines.draw(axes, result, k, "score", _published(k))
         axes.set(title=f"K = {k}", xlabel="articles in the store", ylabel="nat/word (Chib)")
-        axes.set_ylim(bottom=max(axes.get_ylim()[0], -8.2))
     figure.legend(*stream_lines.legend(panels), loc="outside right center")
     figure.suptitle(result.source.name, fontsize=8)
     return figure
