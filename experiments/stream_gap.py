@@ -156,7 +156,7 @@ def draw(result: Result) -> Figure:
     figure = plots.figure(5.6, 3.6)
     axes = figure.add_subplot()
     names = list(found)[::-1]
-    whole = np.mean(found["whole data"])
+    whole = float(np.mean(found["whole data"]))
     for place, name in enumerate(names):
         colour = plots.COLOURS["NG" if name.startswith("whole data") else "TR"]
         for score in found[name]:
@@ -164,7 +164,7 @@ def draw(result: Result) -> Figure:
     axes.axvline(whole, color=plots.COLOURS["NG"], linestyle="--", linewidth=1.0)
     paper = found.get("stream as in the paper")
     if paper:
-        axes.axvline(np.mean(paper), color=plots.COLOURS["TR"], linestyle=":", linewidth=1.0)
+        axes.axvline(float(np.mean(paper)), color=plots.COLOURS["TR"], linestyle=":", linewidth=1.0)
     axes.set_yticks(range(len(names)), names)
     axes.set(xlabel="nat/word (Chib), dashed: whole data, dotted: stream as in the paper")
     axes.set_title(f"{result.source.name}, K = {result.settings['n_components']}")

@@ -159,12 +159,12 @@ def rows(
     for method in ("TR", "NG"):
         stream, whole = f"stream_{method}", f"full_{method}"
         if stream in ends and whole in ends:
-            ours = [a - b for a, b in zip(ends[stream], ends[whole], strict=True)]
+            behind = [a - b for a, b in zip(ends[stream], ends[whole], strict=True)]
             theirs = np.nan
             if stream in paper:
                 theirs = float(paper[stream][1][-1] - paper[whole][1][-1])
             what = f"{label}streaming {method} minus {method} on the whole data, {unit}"
-            found.append((what, or_nothing(theirs, digits), with_error(ours, digits)))
+            found.append((what, or_nothing(theirs, digits), with_error(behind, digits)))
     return found
 
 

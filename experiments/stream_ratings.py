@@ -89,11 +89,11 @@ def perform(
     data: Likes, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
     """A point for each mark: recall and normalised precision of the test users, in percent."""
+    found: list[tuple[int, Point, Any, Any]] = []
     if run.settings["kind"] in ("popularity", "peer"):
         users, items = _factors(data, run)
-        found = [(data.train.shape[0], {}, users, items)]
+        found.append((data.train.shape[0], {}, users, items))
     else:
-        found = []
         for seen in streams.models(data.train, run, settings, lambda x: tick(run.cost * x)):
             facts = {"n_words": seen.n_words, "n_steps": seen.n_steps}
             topics = seen.model.components_ / seen.model.components_.sum(axis=1, keepdims=True)

@@ -142,6 +142,9 @@ def test_every_line_has_its_points(text: Result) -> None:
     assert steps["svb_B20_K100_eta0.1"] == [1, 1, 2]
     assert steps["stream_TR_K100"][-1] == 9 * (50 - 10) // 50
     assert steps["full_TR_K100"] == [3]
+    words = {run.series: run.points[-1]["n_words"] for run in text.runs if run.points}
+    # Streaming VB has whole articles.
+    assert words["svb_B20_K100_eta0.1"] == words["full_TR_K100"] > words["stream_TR_K100"]
 
 
 def test_scores_are_log_likelihoods_of_articles_that_were_not_streamed(text: Result) -> None:
