@@ -29,7 +29,7 @@ _PEERS = {
     "NMF": ("non_negative", "sklearn"),
 }
 _MEASURES = {"recall": "recall at 20 [%]", "precision": "normalised precision at 20 [%]"}
-_STREAM = {"n_components": 100, "TR": "netflix-2", "NG": "netflix-3", "cost": 1.0}
+_STREAM = {"n_components": 100, "TR": "netflix-2", "NG": "netflix-3"}
 _PAPER: dict[str, Any] = {
     "streams": [
         {**_STREAM, "marks": [240, 300, 400, 700, 1200, 2200, 3200, 10_000, 30_000, 100_000]}
@@ -72,7 +72,7 @@ def plan(settings: Settings, n_seeds: int) -> list[Run]:
                 continue
             for n in factors:
                 own = {"kind": "peer", "name": name, "factors": n}
-                runs.append(Run(f"{name}_K{k}_f{n}", seed, own, 4.0 * n))
+                runs.append(Run(f"{name}_K{k}_f{n}", seed, own, 0.5 * n))
     return runs + streams.plan(settings, n_seeds)
 
 

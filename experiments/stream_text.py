@@ -28,7 +28,6 @@ _PAPER: dict[str, Any] = {
             **each,
             "n_articles": None,
             "marks": [2400, 3000, 4000, 7000, 12_000, 22_000, 32_000, 42_000],
-            "cost": 10.0,
         }
         for each in _SETS
     ],
@@ -47,7 +46,7 @@ _PAPER: dict[str, Any] = {
 _QUICK = {
     **_PAPER,
     "streams": [
-        {**each, "n_articles": n, "marks": marks, "cost": n / 8000}
+        {**each, "n_articles": n, "marks": marks}
         for each, n, marks in zip(
             _SETS, (8000, 6000), ([600, 1000, 2000, 4000], [600, 1000, 2000, 4000]), strict=True
         )

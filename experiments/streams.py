@@ -154,23 +154,33 @@ def plan(settings: Settings, n_seeds: int) -> list[Run]:
     runs = []
     for seed in range(n_seeds):
         for stream in settings["streams"]:
-            shared = {**stream, "seed": seed}
-            size = stream["n_components"] * stream["cost"]
             for method in SVI:
-                runs.append(_run("full", method, shared, 1.2 * size))
-                runs.append(_run("stream", method, shared, 2.0 * size))
-            runs.append(_run("batch", "TR", shared, 1.2 * size))
+                runs += [_run(kind, method, stream, seed, settings) for kind in ("full", "stream")]
+            runs.append(_run("batch", "TR", stream, seed, settings))
             for batch_size in settings["svb_batch_sizes"]:
                 for eta in ETAS:
-                    settings_ = {**shared, "eta": eta, "batch_size": batch_size}
-                    runs.append(_run("svb", "TR", settings_, 0.6 * size))
+                    own = {**stream, "eta": eta, "batch_size": batch_size}
+                    runs.append(_run("svb", "TR", own, seed, settings))
     return runs
 
 
-def _run(kind: str, method: str, settings: dict[str, Any], cost: float) -> Run:
-    own = {key: value for key, value in settings.items() if key not in ("seed", "cost")}
-    series = series_of(kind, method, own)
-    return Run(series, settings["seed"], {"kind": kind, "method": method, **own}, cost)
+def _run(kind: str, method: str, own: dict[str, Any], seed: int, settings: Settings) -> Run:
+    cost = _cost(kind, presets.get(own["TR"]), own, settings)
+    return Run(series_of(kind, method, own), seed, {"kind": kind, "method": method, **own}, cost)
+
+
+def _cost(kind: str, preset: presets.Preset, own: Settings, settings: Settings) -> float:
+    """Local iterations by what one takes with so many topics, and words into the store."""
+    last = own["marks"][-1]
+    n = own.get("n_articles") or 1.25 * last
+    passes = {
+        "full": 3 * preset.n_inner,
+        "stream": 3 * preset.n_inner,
+        "batch": settings["batch_passes"] * (1 + sum(own["marks"]) / n),
+        "svb": settings["svb_pairs"],
+    }[kind]
+    feeding = {"full": 0.0, "svb": 0.1}.get(kind, 1.0)
+    return float(n * (passes * preset.n_local * (own["n_components"] + 200) / 3e5 + feeding) / 1e3)
 
 
 def series_of(kind: str, method: str, settings: Settings) -> str:

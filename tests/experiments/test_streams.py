@@ -33,7 +33,6 @@ TEXT = tiny.small(
             "NG": "wikipedia-3",
             "n_articles": 50,
             "marks": [20, 30],
-            "cost": 1.0,
         }
     ],
     n_validation=10,
@@ -48,7 +47,7 @@ TEXT = tiny.small(
 RATINGS = tiny.small(
     stream_ratings.EXPERIMENT,
     n_seeds=1,
-    streams=[{"n_components": 2, "TR": "netflix-2", "NG": "netflix-3", "marks": [20], "cost": 1.0}],
+    streams=[{"n_components": 2, "TR": "netflix-2", "NG": "netflix-3", "marks": [20]}],
     n_validation=20,
     n_test=20,
     list_length=5,
