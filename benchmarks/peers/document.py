@@ -80,18 +80,14 @@ def table(headings: list[str], rows: list[list[str]]) -> str:
 
 
 def _machine(results: Results) -> str:
-    facts = results.content.get("machine", {})
-    versions = [
-        f"{name} {facts[name]}" for name in ("trustream", "numpy", "numba") if name in facts
-    ]
-    versions += [
-        f"{methods.module(name).PACKAGE} {methods.version(name)}" for name in methods.PEERS
-    ]
-    versions = list(dict.fromkeys(version for version in versions if not version.endswith(" ")))
-    return (
-        f"{facts.get('cpu', '')}, {facts.get('cores', '')} cores; Python {facts.get('python', '')}, "
-        f"{', '.join(versions)}.\n"
-    )
+    facts = results.content["machine"]
+    versions = {name: facts[name] for name in ("python", "trustream", "numpy", "numba", "scipy")}
+    for stored in results.content["workloads"].values():
+        for name, run in stored["methods"].items():
+            if run.get("version"):
+                versions[methods.module(name).PACKAGE] = run["version"]
+    text = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return f"{facts['cpu']}, {facts['cores']} cores; {text}.\n"
 
 
 def _targets(results: Results) -> str:
@@ -145,10 +141,10 @@ def _workload(name: str, stored: dict[str, Any], picture: Path) -> str:
             cells.append(number(reached.seconds) if reached else "-")
         rows.append(cells)
     text = (
-        f"## {stored['about']}\n\n{stored['n_documents']:,} documents, "
-        f"{stored['n_words']:,} words, {stored['n_tokens']:,} tokens; {stored['n_held_out']:,} held-out documents, Chib on "
-        f"{stored['n_chib']:,} of them; at most {stored['limit']:g} s a method "
-        f"(`scripts/bench peers --workload {name}`).\n\n![{stored['about']}]({picture})\n\n"
+        f"## {stored['about']}\n\n{stored['n_documents']:,} documents, {stored['n_words']:,} "
+        f"words, {stored['n_tokens']:,} tokens; {stored['n_held_out']:,} held-out documents, Chib "
+        f"on {stored['n_chib']:,} of them; at most {stored['limit']:g} s a method (`scripts/bench "
+        f"peers --workload {name}`).\n\n![{stored['about']}]({picture})\n\n"
     )
     return text + table(headings, rows)
 

@@ -63,6 +63,8 @@ def _best(candidates: list[dict[str, Any]]) -> dict[str, Any]:
 def _try(name: str, chosen: dict[str, Any], train: Any, scorer: Scorer) -> dict[str, Any]:
     peer = methods.module(name)
     recorder = Recorder(scorer, name=f"{name} {list(chosen.values())}", final_chib=False)
+    # Whose points are runs of their own need only the last.
+    recorder.notes["grid"] = True
     effort = float(peer.REFERENCE.split()[0])
     peer.run(train, WORKLOAD.n_topics, chosen, effort, recorder)
     last = recorder.points[-1]
@@ -70,6 +72,7 @@ def _try(name: str, chosen: dict[str, Any], train: Any, scorer: Scorer) -> dict[
         "settings": chosen,
         "completion": round(last.completion, 5),
         "seconds": round(last.seconds, 2),
+        "cpu": round(last.cpu, 2),
     }
 
 

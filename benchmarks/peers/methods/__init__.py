@@ -20,8 +20,10 @@ PEERS = {
     "gensim": "gensim_auto",
     "gensim multicore": "gensim_multicore",
     "tomotopy": "tomotopy_gibbs",
+    "Vowpal Wabbit": "vowpal_wabbit",
+    "river": "river_infinite",
 }
-SPARK = {}
+SPARK = {"Spark": "spark_online"}
 
 
 def module(name: str) -> ModuleType:
