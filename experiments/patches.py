@@ -1,7 +1,9 @@
 """Figure 2C: a mixture of Gaussians on image patches; trust region, natural gradient, memoized.
 
 All four start from the same place for the same seed. The prior is normal-inverse-Wishart with the
-data's mean and covariance, s = 1 and nu = D + 2 (the paper does not say which it used).
+data's mean and covariance, s = 1 and nu = D + 2 (the paper does not say which it used). At the
+start each component weighs as much as an equal share of the data: a lighter start is forgotten
+within a few steps, before components have seen enough of the 64 dimensions.
 
 Memoized inference updates lambda after every batch from the first one on, as in the paper, whose
 curve begins before the end of a pass. `trustream` itself waits for a whole pass, because components
@@ -48,6 +50,8 @@ _PAPER: dict[str, Any] = {
     "tau": 10.0,
     "kappa": 0.5,
     "n_inner": 5,
+    # Weight of the start, in equal shares of the data.
+    "start_share": 1.0,
     "epochs": {"TR": 10, "NG": 20, "MO_B500": 20, "MO_B10k": 20},
     "n_points": 40,
     # Patches for the bound; all of them are the bound itself.
@@ -101,7 +105,7 @@ def perform(
         n_components=k,
         n_features=d,
         n_threads=threads.available_cores(),
-        start_count=max(1.0, n / (10 * k)),
+        start_count=settings["start_share"] * n / k,
     )
     prior = GaussianPrior(
         np.ones(k), data.mean(axis=0), 1.0, np.cov(data, rowvar=False, dtype=np.float64), d + 2.0
