@@ -64,6 +64,7 @@ _QUICK = {
     "n_scored": 20_000,
 }
 _SERIES = ("TR", "NG", "MO_B500", "MO_B10k")
+_NAMES = {"TR": "TR", "NG": "NG", "MO_B500": "MO (500)", "MO_B10k": "MO (10,000)"}
 _FILE = ("fig2c_patches_elbo", "epochs", "elbo_nat_per_patch")
 
 
@@ -213,7 +214,7 @@ def summarise(result: Result) -> Summary:
         megabytes = max(run.extra["memory_bytes"] for run in runs) / 1e6
         rows.append((f"{name}, parameters and statistics held, MB", "", f"{megabytes:.1f}"))
     scored, n = settings["n_scored"], settings["n_patches"]
-    notes = [result.source.note]
+    notes = [result.source.note, _order(result)]
     if scored < n:
         notes.append(f"The bound is estimated from {scored:,} of the {n:,} patches.")
     if not result.source.same_as_paper:
@@ -222,6 +223,22 @@ def summarise(result: Result) -> Summary:
             "can be compared with the paper, not the numbers."
         )
     return Summary(rows, notes)
+
+
+def _order(result: Result) -> str:
+    """The methods from best to worst after as many passes as all have, ours and the paper's."""
+    passes = min(result.settings["epochs"].values())
+    ours, paper = {}, {}
+    for series in _SERIES:
+        xs, means, _ = mixtures.band(result.of(series), "epochs", "elbo")
+        ours[series] = float(np.interp(passes, xs, means))
+        paper[series] = published.value_at(_FILE[0], series, *_FILE[1:], passes)
+    texts = [
+        ", ".join(f"{_NAMES[s]} {bounds[s]:.1f}" for s in sorted(bounds, key=lambda s: -bounds[s]))
+        for bounds in (ours, paper)
+    ]
+    after = "one pass" if passes == 1 else f"{passes} passes"
+    return f"After {after}, from best to worst: {texts[0]}; in the paper {texts[1]}."
 
 
 EXPERIMENT = Experiment(

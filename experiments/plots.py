@@ -89,9 +89,15 @@ def paper_points(axes: Axes, x: Array, y: Array, colour: str, label: str, name: 
     )
 
 
+def ring(axes: Axes, x: Any, y: Any, label: str | None = None) -> None:
+    """Rings around points."""
+    style: Any = {"markersize": 8, "markerfacecolor": "none", "markeredgewidth": 0.7}
+    axes.plot(x, y, "o", color="black", label=label, **style)
+
+
 def circled(axes: Axes, x: float, y: float, text: str) -> None:
     """A ring around a point, and what it is."""
-    axes.plot(x, y, "o", color="black", markersize=8, markerfacecolor="none", markeredgewidth=0.7)
+    ring(axes, x, y)
     axes.annotate(text, (x, y), xytext=(5, 4), textcoords="offset points", fontsize=7)
 
 

@@ -146,11 +146,22 @@ def summarise(result: Result) -> Summary:
     settings = result.settings
     notes = [
         f"The paper has no such table. {len(result.seeds)} draws from its grid, the same for all; "
-        f"{settings['n_components']} topics; half of the words of {settings['n_validation']:,} "
-        "validation articles given the other half.",
+        f"{settings['n_components']} topics, {settings['n_articles']:,} articles; half of the words "
+        f"of {settings['n_validation']:,} validation articles given the other half.",
+        _times(result),
         "scikit-learn and gensim keep the priors that were drawn; trustream learns them.",
     ]
     return Summary(rows, notes)
+
+
+def _times(result: Result) -> str:
+    """Why there are not more articles."""
+    seconds = {
+        name: np.median([run.seconds for run in result.of(series)])
+        for series, name in SERIES.items()
+    }
+    texts = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items())
+    return f"The time of a run, median over draws, limits the number of articles: {texts}."
 
 
 EXPERIMENT = Experiment(

@@ -168,6 +168,8 @@ def scatter(
         axes.plot(ng, tr, "o", color=colour, markersize=4)
         for x, y, run in zip(ng, tr, result.of(f"TR_K{k}_set"), strict=True):
             plots.circled(axes, x, y, str(run.seed))
+    if any(name.endswith("_set") for name in {run.series for run in result.runs}):
+        plots.ring(axes, [], [], label="sets of the paper's table, ours")
     low, high = min(ends) - margin, max(ends) + margin
     axes.plot([low, high], [low, high], color="grey", linewidth=0.8, zorder=0)
     axes.set(xlim=(low, high), ylim=(low, high), aspect="equal")

@@ -133,3 +133,8 @@ def test_summaries_say_what_was_run(
     summary = patches.summarise(photographs[0])
     assert any("memoized, B = 500, parameters" in what for what, _, _ in summary.rows)
     assert any("Other photographs" in note for note in summary.notes)
+    (order,) = (note for note in summary.notes if note.startswith("After one pass"))
+    ours, paper = order.split("; in the paper ")
+    assert paper == "TR 64.9, MO (10,000) 64.8, MO (500) 59.9, NG 59.1."
+    values = [float(part.split()[-1]) for part in ours.replace("10,000", "10000").split(", ")[-4:]]
+    assert values == sorted(values, reverse=True)
