@@ -36,7 +36,7 @@ def run(
     Args:
         only: measurements beside the curves; with some, workloads run only if named.
         workloads: names in WORKLOADS.
-        chosen: methods by name, or the beginning of a name; none are all.
+        chosen: methods by name; none are all.
         search: first look for each peer's best settings.
         fresh: repeat what is stored.
         docs: directory of the document and the plots.
@@ -60,7 +60,7 @@ def run(
             if name in methods.PEERS and methods.missing(name) is None:
                 grid.search(name, data, n_threads, fresh)
     for workload in picked:
-        failed |= _run_workload(workload, names, data, results, n_threads, fresh)
+        failed |= _run_workload(workload, names, chosen, data, results, n_threads, fresh)
     for name, module in modules.items():
         print(f"{name}", file=sys.stderr, flush=True)
         rows = list(module.measure(Setup(data, quick, n_threads)))
@@ -82,6 +82,7 @@ def _names(chosen: Sequence[str], spark: bool) -> list[str]:
 def _run_workload(
     workload: Workload,
     names: Iterable[str],
+    asked: Sequence[str],
     data: Path,
     results: Results,
     n_threads: int,
@@ -89,7 +90,8 @@ def _run_workload(
 ) -> bool:
     """Run what is not stored; whether something failed."""
     stored = {} if fresh else results.methods(workload.name)
-    todo = [name for name in names if name not in stored or "points" not in stored[name]]
+    todo = [name for name in names if "points" not in stored.get(name, {})]
+    todo = [name for name in todo if name not in workload.without or name in asked]
     if not todo:
         return False
     train, held_out = workload.load(data)

@@ -62,9 +62,7 @@ def _best(candidates: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _try(name: str, chosen: dict[str, Any], train: Any, scorer: Scorer) -> dict[str, Any]:
     peer = methods.module(name)
-    recorder = Recorder(scorer, name=f"{name} {list(chosen.values())}", final_chib=False)
-    # Whose points are runs of their own need only the last.
-    recorder.notes["grid"] = True
+    recorder = Recorder(scorer, name=f"{name} {list(chosen.values())}", only_last=True)
     effort = float(peer.REFERENCE.split()[0])
     peer.run(train, WORKLOAD.n_topics, chosen, effort, recorder)
     last = recorder.points[-1]

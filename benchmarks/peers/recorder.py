@@ -84,7 +84,14 @@ def _cpu() -> float:
 
 
 class Recorder:
-    """Points of one method on one workload."""
+    """Points of one method on one workload.
+
+    Args:
+        limit: seconds of training after which to stop.
+        with_chib: labels of points that Chib's estimator scores too, beside the last.
+        name: for the lines on standard error.
+        only_last: skip points on the way, and Chib.
+    """
 
     def __init__(
         self,
@@ -92,10 +99,10 @@ class Recorder:
         limit: float = np.inf,
         with_chib: Iterable[str] = (),
         name: str = "",
-        final_chib: bool = True,
+        only_last: bool = False,
     ) -> None:
         self.scorer, self.limit, self.with_chib, self.name = scorer, limit, set(with_chib), name
-        self.final_chib = final_chib
+        self.only_last = only_last
         self.clock = Stopwatch()
         self.points: list[Point] = []
         self.notes: dict[str, Any] = {}
@@ -127,7 +134,7 @@ class Recorder:
         topics = topics / topics.sum(axis=1, keepdims=True)
         alpha = np.broadcast_to(np.asarray(alpha, np.float64), (topics.shape[0],))
         point = Point(label, seconds, cpu, self.scorer.completion(topics, alpha))
-        if (last and self.final_chib) or label in self.with_chib:
+        if not self.only_last and (last or label in self.with_chib):
             point.chib = self.scorer.chib(topics, alpha)
         self.points.append(point)
         line = f"  {self.name}: {label}, {seconds:.1f} s (cpu {cpu:.1f}), {point.completion:.4f}"
@@ -142,7 +149,7 @@ class Recorder:
 _FRACTIONS = (1 / 16, 1 / 8, 1 / 4, 1 / 2)
 
 
-def milestones(passes: float) -> list[float]:
+def milestones(passes: float, only_last: bool = False) -> list[float]:
     """Passes after which online methods are looked at, the last is `passes`.
 
     >>> milestones(2.0)
@@ -150,6 +157,8 @@ def milestones(passes: float) -> list[float]:
     >>> milestones(0.5)
     [0.0625, 0.125, 0.25, 0.5]
     """
+    if only_last:
+        return [float(passes)]
     marks = [mark for mark in _FRACTIONS if mark < passes]
     marks += [float(n) for n in range(1, int(np.ceil(passes)))]
     return [*marks, float(passes)]
@@ -173,7 +182,7 @@ class Progress:
 
     def __init__(self, recorder: Recorder, n_documents: int, passes: float) -> None:
         self.recorder, self.n_documents = recorder, n_documents
-        self.marks, self.seen = milestones(passes), 0
+        self.marks, self.seen = milestones(passes, recorder.only_last), 0
 
     def step(self, n_documents: int, model: Any) -> None:
         """After a batch. `model()` returns topics and alpha.

@@ -64,9 +64,8 @@ def run(
         with Stopwatch() as warm:
             LDA(k=n_topics, maxIter=2, optimizer="online", seed=0, **settings).fit(frame)
         recorder.notes["first_call"] = warm.seconds
-        marks = [mark for mark in _PASSES if mark < effort] + [effort]
-        if "grid" in recorder.notes:
-            marks = marks[-1:]
+        before = () if recorder.only_last else _PASSES
+        marks = [mark for mark in before if mark < effort] + [effort]
         for passes in marks:
             steps = max(1, round(passes / settings["subsamplingRate"]))
             lda = LDA(k=n_topics, maxIter=steps, optimizer="online", seed=0, **settings)

@@ -54,7 +54,8 @@ def run(
     }
     model.train(0, **options)
     n_iterations = int(effort)
-    marks = [mark for mark in _MARKS if mark < n_iterations] + [n_iterations]
+    before = () if recorder.only_last else _MARKS
+    marks = [mark for mark in before if mark < n_iterations] + [n_iterations]
     done = 0
     recorder.clock.start()
     for mark in marks:

@@ -42,9 +42,8 @@ def run(
 ) -> None:
     """Complete runs of up to `effort` passes, each from the start; their sum keeps the limit."""
     spent = 0.0
-    marks = [mark for mark in milestones(effort) if mark >= _LEAST_PASSES or mark == effort]
-    if "grid" in recorder.notes:
-        marks = marks[-1:]
+    marks = milestones(effort, recorder.only_last)
+    marks = [mark for mark in marks if mark >= _LEAST_PASSES or mark == effort]
     with tempfile.TemporaryDirectory() as folder:
         for passes in marks:
             part = counts[: round(counts.shape[0] * min(1.0, passes))]
