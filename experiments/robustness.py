@@ -146,8 +146,8 @@ def summarise(result: Result) -> Summary:
     settings = result.settings
     notes = [
         f"The paper has no such table. {len(result.seeds)} draws from its grid, the same for all; "
-        f"{settings['n_components']} topics, {settings['n_articles']:,} articles; half of the words "
-        f"of {settings['n_validation']:,} validation articles given the other half.",
+        f"{settings['n_components']} topics, {settings['n_articles']:,} articles; half of the "
+        f"words of {settings['n_validation']:,} validation articles given the other half.",
         _times(result),
         "scikit-learn and gensim keep the priors that were drawn; trustream learns them.",
     ]
