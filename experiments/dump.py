@@ -7,6 +7,7 @@ which has the same parts as `wiki_en.npz`, and are read from there the next time
 from __future__ import annotations
 
 import json
+import re
 import sys
 import time
 from array import array
@@ -25,7 +26,8 @@ from trustream.feeds.sources import FileSource
 from trustream.text import Tokeniser
 
 VOCABULARY = "wiki_vocabulary.txt"
-_ENDINGS = (".xml", ".xml.bz2", ".xml.gz", ".xml.xz")
+# Parts of a dump say in their names which pages they have: `.xml-p1p41242.bz2`.
+_NAME = re.compile(r"\.xml(-[^.]*)?(\.(bz2|gz|xz))?$")
 # As many words as the paper's vocabulary has; the rarest are dropped when there are far too many.
 N_WORDS = 7702
 _MOST_WORDS = 5_000_000
@@ -35,7 +37,7 @@ _EVERY = 20.0
 def find(data: Path) -> list[Path]:
     """The dumps in a directory, in order of their names."""
     files = (path for path in data.iterdir() if path.is_file()) if data.is_dir() else ()
-    return sorted(path for path in files if path.name.endswith(_ENDINGS))
+    return sorted(path for path in files if _NAME.search(path.name))
 
 
 def counts(paths: Sequence[Path], vocabulary: Path) -> tuple[sparse.csr_matrix, str, str]:

@@ -34,7 +34,7 @@ def write(path: Path, n: int = 30) -> list[list[str]]:
     return texts
 
 
-@pytest.mark.parametrize("name", ["wiki.xml", "wiki.xml.bz2"])
+@pytest.mark.parametrize("name", ["wiki.xml", "wiki.xml.bz2", "wiki1.xml-p1p31.bz2"])
 def test_counts_are_those_of_the_articles(tmp_path: Path, name: str) -> None:
     texts = write(tmp_path / name)
     chosen = [*WORDS[:40], "hidden"]
