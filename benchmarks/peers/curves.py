@@ -54,9 +54,9 @@ def time_to(points: Sequence[tuple[float, float]], score: float) -> Reached | No
     return None
 
 
-def curve(entry: dict[str, Any]) -> list[tuple[float, float]]:
-    """(seconds, completion) of a stored run."""
-    return [(point["seconds"], point["completion"]) for point in entry["points"]]
+def curve(entry: dict[str, Any], time: str = "seconds") -> list[tuple[float, float]]:
+    """(seconds, completion) of a stored run; `time` may be "cpu"."""
+    return [(point[time], point["completion"]) for point in entry["points"]]
 
 
 def point(entry: dict[str, Any] | None, label: str) -> dict[str, Any] | None:

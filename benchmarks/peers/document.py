@@ -30,9 +30,12 @@ a part of it.
   points.
 - **Time.** Wall clock of training alone. The clock stands still while a model is scored; imports,
   compilation (a first small fit) and handing documents over in a library's own format are left out,
-  except for Vowpal Wabbit and Spark, which read while they learn.
-- **Peers at their best.** Settings come from a small grid on {grid}, searched one parameter
-  at a time ([grid.json](../benchmarks/peers/grid.json) has every setting and score): the highest
+  except for Vowpal Wabbit, which reads while it learns. Cores that a method itself kept busy, and
+  those that other programs did meanwhile, stand in the tables: the latter should be 0.0. Ratios of
+  processor time, all threads and processes together, stand beside those of time.
+- **Peers at their best.** Settings come from a small grid on {grid}, searched
+  one parameter at a time
+  ([grid.json](../benchmarks/peers/grid.json) has every setting and score): the highest
   score at the point that the targets look at; of those within {tolerance} nats the quickest, one
   worker or two. Learning rates are (tau + t)^-kappa with t counted in batches, for all.
 - **trustream** is `LatentDirichletAllocation(n_components=K)` and nothing else. Its `fit` lets the
@@ -41,6 +44,8 @@ a part of it.
   curves of trustream change one parameter.
 - **Time to a score** is read off the curve: linear in the logarithm of time between two points. The
   first complete fit that reaches it stands beside it.
+- **Compilation.** trustream's first call in a process loads its kernels from a cache or compiles
+  them: {first_call}.
 """
 
 
@@ -48,7 +53,9 @@ def write(results: Results, docs: Path) -> list[Path]:
     """The document and a picture a workload; their paths, none without results."""
     if "machine" not in results.content:
         return []
-    introduction = _INTRODUCTION.format(grid=grid.WORKLOAD.about, tolerance=grid.TOLERANCE)
+    introduction = _INTRODUCTION.format(
+        grid=grid.WORKLOAD.about, tolerance=grid.TOLERANCE, first_call=_first_call(results)
+    )
     parts = [introduction, _machine(results), _targets(results)]
     paths = []
     stored = results.content["workloads"]
@@ -79,6 +86,15 @@ def table(headings: list[str], rows: list[list[str]]) -> str:
     return "\n".join(text) + "\n"
 
 
+def _first_call(results: Results) -> str:
+    stored = results.content["workloads"].values()
+    runs = [run for workload in stored for run in workload["methods"].values()]
+    seconds = [run["first_call"] for run in runs if "first_call" in run]
+    if not seconds:
+        return "not measured here"
+    return f"{number(min(seconds))} to {number(max(seconds))} s in these runs"
+
+
 def _machine(results: Results) -> str:
     facts = results.content["machine"]
     versions = {name: facts[name] for name in ("python", "trustream", "numpy", "numba", "scipy")}
@@ -106,16 +122,18 @@ def _targets(results: Results) -> str:
                     f"{number(details['ours'])} s (first whole fit: {number(details['whole'])} s)"
                 )
                 measured = f"{number(row.measured)}x less"
-        rows.append([row.name, there, here, row.target, measured, "yes" if row.met else "**no**"])
+        cpu = f"{number(details['cpu_ratio'])}x" if "cpu_ratio" in details else ""
+        met = "yes" if row.met else "**no**"
+        rows.append([row.name, there, here, row.target, measured, met, cpu])
     for stored in results.content["measurements"].values():
         for row in stored:
             if row["met"] is not None:
                 measured = f"{number(row['measured'])} {row['unit']}"
                 met = "yes" if row["met"] else "**no**"
-                rows.append([row["name"], "", "", row["target"], measured, met])
+                rows.append([row["name"], "", "", row["target"], measured, met, ""])
     if not rows:
         return ""
-    headings = ["", "the other", "trustream", "target", "measured", "met"]
+    headings = ["", "the other", "trustream", "target", "measured", "met", "processor time"]
     return "## Targets\n\n" + table(headings, rows)
 
 
@@ -124,7 +142,7 @@ def _workload(name: str, stored: dict[str, Any], picture: Path) -> str:
     references = [(peer, label) for peer, label, _ in TIMES]
     found = [(peer, label, point(stored["methods"].get(peer), label)) for peer, label in references]
     found = [entry for entry in found if entry[2] is not None]
-    headings = ["", "last point", "seconds", "completion", "Chib"]
+    headings = ["", "last point", "seconds", "own cores", "others' cores", "completion", "Chib"]
     headings += [f"s to {peer}, {label} ({at['completion']:.3f})" for peer, label, at in found]
     rows = []
     for method, run in stored["methods"].items():
@@ -134,7 +152,9 @@ def _workload(name: str, stored: dict[str, Any], picture: Path) -> str:
             continue
         last = run["points"][-1]
         chib = [p["chib"] for p in run["points"] if p["chib"] is not None]
-        cells = [method, last["label"], number(last["seconds"]), f"{last['completion']:.4f}"]
+        cells = [method, last["label"], number(last["seconds"])]
+        cells += [f"{last[time] / last['seconds']:.1f}" for time in ("cpu", "others")]
+        cells.append(f"{last['completion']:.4f}")
         cells.append(f"{chib[-1]:.4f}" if chib else "")
         for _, _, at in found:
             reached = time_to(curve(run), at["completion"])

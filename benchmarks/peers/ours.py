@@ -8,7 +8,6 @@ than a pass, with `max_iter` for more. Its time is that of the whole call.
 from __future__ import annotations
 
 import inspect
-import statistics
 import time
 from typing import Any
 
@@ -69,12 +68,9 @@ def run(
             with Stopwatch() as watch:
                 model.fit(part)
             watches.append(watch)
-        seconds = statistics.median(watch.seconds for watch in watches)
-        cpu = statistics.median(watch.cpu for watch in watches)
-        over = seconds >= recorder.limit
-        recorder.add(
-            passes_label(passes), seconds, cpu, model.components_, model.doc_topic_prior_, over
-        )
+        watch = sorted(watches, key=lambda watch: watch.seconds)[len(watches) // 2]
+        over = watch.seconds >= recorder.limit
+        recorder.add(passes_label(passes), watch, model.components_, model.doc_topic_prior_, over)
         if over:
             break
 

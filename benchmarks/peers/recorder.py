@@ -7,7 +7,6 @@ inferred here, the same way for everyone.
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Iterable
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from benchmarks.harness import processor
 from trustream.evaluation import chib, completion, split_tokens
 
 
@@ -26,11 +26,18 @@ class Enough(Exception):
 
 @dataclass
 class Point:
-    """A model on the way: seconds of training, nats a held-out word (more is better)."""
+    """A model on the way.
+
+    Attributes:
+        seconds: of training, by the clock; `cpu` in all threads and processes.
+        others: processor seconds that other programs took meanwhile.
+        completion: nats a held-out word, more is better; so is `chib`.
+    """
 
     label: str
     seconds: float
     cpu: float
+    others: float
     completion: float
     chib: float | None = None
 
@@ -54,21 +61,29 @@ class Scorer:
 
 
 class Stopwatch:
-    """Seconds and processor seconds (children too) while it runs."""
+    """Seconds, own processor seconds (children too) and those of other programs while it runs."""
 
     def __init__(self) -> None:
-        self.seconds = self.cpu = 0.0
-        self._since: tuple[float, float] | None = None
+        self.seconds = self.cpu = self.others = 0.0
+        self._since: tuple[float, float, float] | None = None
+
+    @property
+    def now(self) -> float:
+        """Seconds so far."""
+        return self.seconds + (time.perf_counter() - self._since[0] if self._since else 0.0)
 
     def start(self) -> None:
         """Run, or go on."""
-        self._since = (time.perf_counter(), _cpu())
+        cpu, everyone = processor.own(), processor.everyone() or 0.0
+        self._since = (time.perf_counter(), cpu, everyone)
 
     def stop(self) -> None:
         """Stand still."""
         if self._since is not None:
-            self.seconds += time.perf_counter() - self._since[0]
-            self.cpu += _cpu() - self._since[1]
+            self.seconds = self.now
+            cpu = processor.own() - self._since[1]
+            everyone = (processor.everyone() or 0.0) - self._since[2]
+            self.cpu, self.others = self.cpu + cpu, self.others + max(0.0, everyone - cpu)
         self._since = None
 
     def __enter__(self) -> Stopwatch:
@@ -77,10 +92,6 @@ class Stopwatch:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-
-def _cpu() -> float:
-    return float(sum(os.times()[:4]))
 
 
 class Recorder:
@@ -110,30 +121,28 @@ class Recorder:
     @property
     def over(self) -> bool:
         """Whether the time is up."""
-        running = self.clock._since
-        now = time.perf_counter() - running[0] if running else 0.0
-        return self.clock.seconds + now >= self.limit
+        return self.clock.now >= self.limit
 
     def take(self, label: str, topics: np.ndarray, alpha: Any, last: bool = False) -> None:
         """Score the model that training has come to; the clock stands still."""
         self.clock.stop()
-        self.add(label, self.clock.seconds, self.clock.cpu, topics, alpha, last)
+        self.add(label, self.clock, topics, alpha, last)
         self.clock.start()
 
     def add(
         self,
         label: str,
-        seconds: float,
-        cpu: float,
+        watch: Stopwatch,
         topics: np.ndarray,
         alpha: Any,
         last: bool = False,
     ) -> None:
         """Score a model whose training took so long."""
+        seconds, cpu = watch.seconds, watch.cpu
         topics = np.asarray(topics, np.float64)
         topics = topics / topics.sum(axis=1, keepdims=True)
         alpha = np.broadcast_to(np.asarray(alpha, np.float64), (topics.shape[0],))
-        point = Point(label, seconds, cpu, self.scorer.completion(topics, alpha))
+        point = Point(label, seconds, cpu, watch.others, self.scorer.completion(topics, alpha))
         if not self.only_last and (last or label in self.with_chib):
             point.chib = self.scorer.chib(topics, alpha)
         self.points.append(point)

@@ -24,7 +24,6 @@ class Results:
 
     def put(self, workload: str, facts: dict[str, Any], method: str, entry: dict[str, Any]) -> None:
         """Store one run."""
-        entry = {**entry, "load_average": machine.facts()["load_average"]}
         stored = self.content["workloads"].setdefault(workload, {"methods": {}})
         stored |= facts
         stored["methods"][method] = entry

@@ -42,6 +42,9 @@ def _time(
         return Row(name, None, f">= {target:g}", "x less", False, details)
     ratio = theirs["seconds"] / reached.seconds
     details |= {"ours": reached.seconds, "whole": reached.whole}
+    by_cpu = time_to(curve(ours, "cpu"), theirs["completion"])
+    if by_cpu is not None:
+        details["cpu_ratio"] = theirs["cpu"] / by_cpu.seconds
     return at_least(name, ratio, target, "x less", **details)
 
 

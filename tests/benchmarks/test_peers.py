@@ -1,6 +1,9 @@
 """The comparison with other libraries: the clock, the score, the curves and what is written."""
 
 import json
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -9,6 +12,7 @@ import scipy.sparse as sp
 peers = pytest.importorskip("benchmarks.peers", reason="needs the repository's root")
 pytest.importorskip("matplotlib")
 
+from benchmarks.harness import processor  # noqa: E402
 from benchmarks.peers import command, curves, document, grid, methods, ours, recorder  # noqa: E402
 from benchmarks.peers.store import Results  # noqa: E402
 from benchmarks.peers.targets import target_rows  # noqa: E402
@@ -93,6 +97,21 @@ def test_variants_differ_from_the_defaults():
     assert variants["trustream, natural gradient"]["learning_method"] == "natural-gradient"
 
 
+def test_processor_time_of_children_is_counted_while_they_live():
+    if processor.everyone() is None:
+        pytest.skip("the system does not tell")
+    code = "sum(range(10**7)); print(flush=True); input()"
+    pipe = subprocess.PIPE
+    before = processor.own()
+    with subprocess.Popen([sys.executable, "-c", code], stdin=pipe, stdout=pipe) as child:
+        child.stdout.readline()
+        alive, mine = processor.own(), sum(os.times()[:2])
+        child.communicate(b"\n")
+    assert alive > max(before, mine)
+    assert processor.own() >= alive
+    assert processor.everyone() > 0
+
+
 class Counting:
     """A clock that ticks once a call, and a scorer that looks at it many times."""
 
@@ -146,8 +165,8 @@ def test_progress_ends_when_the_time_is_up():
 def test_the_score_depends_on_topics_as_proportions_only(planted):
     topics, _, held_out = planted
     taken = recorder.Recorder(recorder.Scorer(held_out, 5, 1))
-    taken.add("a", 1, 1, topics + 1e-6, 0.2)
-    taken.add("b", 1, 1, 7 * (topics + 1e-6), np.full(5, 0.2))
+    taken.add("a", recorder.Stopwatch(), topics + 1e-6, 0.2)
+    taken.add("b", recorder.Stopwatch(), 7 * (topics + 1e-6), np.full(5, 0.2))
     assert taken.points[0].completion == pytest.approx(taken.points[1].completion)
 
 
@@ -188,7 +207,10 @@ def test_the_grid_takes_the_quickest_of_the_nearly_best_and_goes_on(monkeypatch,
 
 def entry(points, **more):
     keys = ("label", "seconds", "completion", "chib")
-    return {"points": [dict(zip(keys, p, strict=True)) | {"cpu": 1.0} for p in points], **more}
+    return {
+        "points": [dict(zip(keys, p, strict=True)) | {"cpu": p[1], "others": 0.0} for p in points],
+        **more,
+    }
 
 
 @pytest.fixture

@@ -74,7 +74,7 @@ def run(
             topics = np.asarray(model.topicsMatrix().toArray()).T
             alpha = np.asarray(model.estimatedDocConcentration())
             last = passes == marks[-1] or 2 * watch.seconds > recorder.limit
-            recorder.add(passes_label(passes), watch.seconds, watch.cpu, topics, alpha, last)
+            recorder.add(passes_label(passes), watch, topics, alpha, last)
             if last:
                 break
     finally:

@@ -51,14 +51,7 @@ def run(
             spent += watch.seconds
             # A pass more would take the time of all so far again.
             last = passes == marks[-1] or spent + 2 * watch.seconds > recorder.limit
-            recorder.add(
-                passes_label(passes),
-                watch.seconds,
-                watch.cpu,
-                topics,
-                settings["lda_alpha"],
-                last=last,
-            )
+            recorder.add(passes_label(passes), watch, topics, settings["lda_alpha"], last)
             if last:
                 break
 
