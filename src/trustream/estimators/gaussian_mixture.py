@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.kernels import threads
+from trustream.models import gaussian_start
 from trustream.models.gaussian_mixture import GaussianModel, GaussianNatural
 from trustream.models.gaussian_prior import GaussianPrior
 
@@ -46,8 +47,9 @@ class GaussianMixture(MixtureEstimator):
         Psi / (nu - 2). None is the covariance of the first data.
     weight_concentration_prior : float or array of shape (n_components,), default=None
         Dirichlet prior of the weights; None is 1, uniform.
-    init_params : {"k-means++", "random"}, default="k-means++"
-        Where the components start: at data points far from each other, or drawn from the prior.
+    init_params : {"spherical", "k-means++", "random"}, default="spherical"
+        Where the components start: as round clusters of their own size, found in a sample of the
+        data; at data points far from each other; or drawn from the prior.
     learning_method : {"trust-region", "natural-gradient", "online", "batch", "streaming-vb", \
 "streaming-batch", "memoized"}, default="trust-region"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
@@ -67,8 +69,9 @@ class GaussianMixture(MixtureEstimator):
     max_iter : int, default=20
         Most passes of `fit` over the data; draws for "streaming-batch"; "streaming-vb" makes one.
     batch_size : int or None, default=None
-        Most data points of a step of `fit`; None takes 500, or less of small data; 1,000 for
-        "streaming-vb", 50,000 for "streaming-batch".
+        Most data points of a step of `fit`; None takes 500, or 2 n_components n_features for full
+        covariances if that is more, or less of small data; 1,000 for "streaming-vb", 50,000 for
+        "streaming-batch".
     inner_iter : int or None, default=None
         Pairs of local and global update in a trust-region step, None is 5. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
@@ -129,7 +132,7 @@ class GaussianMixture(MixtureEstimator):
         "degrees_of_freedom_prior": [Interval(Real, 0, None, closed="neither"), None],
         "covariance_prior": ["array-like", None],
         "weight_concentration_prior": ["array-like", Real, None],
-        "init_params": [StrOptions({"k-means++", "random"})],
+        "init_params": [StrOptions({"spherical", "k-means++", "random"})],
     }
 
     def __init__(
@@ -142,7 +145,7 @@ class GaussianMixture(MixtureEstimator):
         degrees_of_freedom_prior: float | None = None,
         covariance_prior: Any = None,
         weight_concentration_prior: Any = None,
-        init_params: str = "k-means++",
+        init_params: str = "spherical",
         learning_method: str = "trust-region",
         learning_rate: str = "decaying",
         learning_decay: float = 0.5,
@@ -226,11 +229,15 @@ class GaussianMixture(MixtureEstimator):
         model = replace(model, start_count=max(1.0, count))
         if self.init_params == "random" or n_samples < self.n_components:
             return model.initial(prior, rng)
-        rows = rng.choice(n_samples, min(n_samples, 100 * self.n_components), replace=False)
-        seed = int(rng.integers(2**31))
-        m, _ = kmeans_plusplus(prior.to_y(X[rows]), self.n_components, random_state=seed)
-        # Together the components fill about the volume of the data.
-        return model.start(prior, m, self.n_components ** (-2 / n_features))
+        n_points = min(n_samples, gaussian_start.n_points(self.n_components))
+        y = prior.to_y(X[rng.choice(n_samples, n_points, replace=False)])
+        far, _ = kmeans_plusplus(y, self.n_components, random_state=int(rng.integers(2**31)))
+        if self.init_params == "k-means++":
+            # Together the components fill about the volume of the data.
+            return model.start(prior, far, self.n_components ** (-2 / n_features))
+        near = y[rng.choice(n_points, self.n_components, replace=False)]
+        m, v, _ = gaussian_start.best(y, (far, near))
+        return model.start(prior, m, v)
 
     def _build_prior(self, X: Any) -> GaussianPrior:
         n_features = X.shape[1]
@@ -260,6 +267,12 @@ class GaussianMixture(MixtureEstimator):
             return GaussianPrior(self._weight_prior(), mean, 1.0 if s is None else s, scale, nu)
         except ValueError as error:
             raise ValueError(f"covariance_prior: {error}") from error
+
+    def _auto_batch_size(self, n_samples: int) -> int:
+        # A covariance needs more points than it has rows, whatever the rate forgets.
+        n_rows = self.n_features_in_ if self.covariance_type == "full" else 1
+        most = max(self._most_in_batch, 2 * self.n_components * n_rows)
+        return max(1, min(most, n_samples // 20))
 
     def _check_data(self, X: Any, reset: bool) -> np.ndarray:
         return self._validated(X, reset, dtype=[np.float64, np.float32], order="C")

@@ -99,17 +99,18 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
         m = rng.standard_normal((self.n_components, self.n_features))
         return self.start(prior, np.sqrt(prior.start_scale) * m, prior.start_scale)
 
-    def start(self, prior: GaussianPrior, m: Float64, scale: float) -> GaussianNatural:
+    def start(self, prior: GaussianPrior, m: Float64, scale: Float64 | float) -> GaussianNatural:
         """The posterior after `start_count` imagined points for each component.
 
         Args:
             m: (K, D), their means, in the prior's coordinates (`GaussianPrior.to_y`).
-            scale: their covariance is this times the identity there, that is, times Psi.
+            scale: (K,) or for all: their covariance is this times the identity there, that is,
+                times Psi.
         """
         self._check(prior)
         k, d = self.n_components, self.n_features
         n = np.full(k, float(self.start_count))
-        squares = scale * np.eye(d) + m[:, :, None] * m[:, None, :]
+        squares = np.reshape(scale, (-1, 1, 1)) * np.eye(d) + m[:, :, None] * m[:, None, :]
         C = self.kind.pack(n[:, None, None] * squares)
         _, n_nu = self.kind.shapes(k, d)
         nu = np.full(n_nu, n.sum() / n_nu[0])
