@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import math
 import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -135,6 +136,7 @@ def stream(**options: Any) -> None:
 )
 @click.option("--spark", is_flag=True, help="Also Spark, which needs pyspark and Java.")
 @click.option("--grid", "search", is_flag=True, help="Look for the peers' best settings; minutes.")
+@click.option("--tries", default=math.inf, help="Most settings of a peer that --grid tries now.")
 @click.option("--fresh", is_flag=True, help="Repeat what is stored.")
 @click.option("--write", "only_write", is_flag=True, help="Run nothing, write the document.")
 @click.option(

@@ -29,6 +29,7 @@ def run(
     spark: bool,
     fresh: bool,
     search: bool,
+    tries: float,
     docs: Path,
 ) -> None:
     """Run what was asked for and is not there yet, then write everything that is there.
@@ -38,6 +39,7 @@ def run(
         workloads: names in WORKLOADS.
         chosen: methods by name; none are all.
         search: first look for each peer's best settings.
+        tries: most settings of each that are tried now; the rest another time.
         fresh: repeat what is stored.
         docs: directory of the document and the plots.
 
@@ -58,7 +60,7 @@ def run(
     if search:
         for name in names:
             if name in methods.PEERS and methods.missing(name) is None:
-                grid.search(name, data, n_threads, fresh)
+                grid.search(name, data, n_threads, fresh, tries)
     for workload in picked:
         failed |= _run_workload(workload, names, chosen, data, results, n_threads, fresh)
     for name, module in modules.items():

@@ -2,12 +2,14 @@
 
 From the module's `BASE`, each parameter in turn takes the values of `GRID` with the others at the
 best so far. The best has the highest score at the module's REFERENCE; of those within TOLERANCE of
-it, the quickest. The chosen settings and every score are in `grid.json`.
+it, the one with the least processor time a worker: that does not depend on what else runs, so the
+grid may be run on a busy machine. The chosen settings and every score are in `grid.json`.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +34,8 @@ def tried(name: str) -> list[dict[str, Any]]:
     return list(_read()["methods"].get(name, {}).get("tried", []))
 
 
-def search(name: str, data: Path, n_jobs: int, fresh: bool = False) -> None:
-    """Run the grid of one peer; goes on where it was interrupted."""
+def search(name: str, data: Path, n_jobs: int, fresh: bool = False, most: float = math.inf) -> None:
+    """Run the grid of one peer, at most so many settings; goes on where it was interrupted."""
     peer = methods.module(name)
     train, held_out = WORKLOAD.load(data)
     scorer = Scorer(held_out, WORKLOAD.n_chib, n_jobs)
@@ -45,6 +47,9 @@ def search(name: str, data: Path, n_jobs: int, fresh: bool = False) -> None:
             chosen = {**best, key: value}
             done = next((entry for entry in known if entry["settings"] == chosen), None)
             if done is None:
+                if most <= 0:
+                    return
+                most -= 1
                 done = _try(name, chosen, train, scorer)
                 known.append(done)
                 _write(name, best, known)
@@ -54,10 +59,15 @@ def search(name: str, data: Path, n_jobs: int, fresh: bool = False) -> None:
 
 
 def _best(candidates: list[dict[str, Any]]) -> dict[str, Any]:
-    """The quickest of those that are nearly the best."""
+    """The cheapest of those that are nearly the best."""
     top = max(entry["completion"] for entry in candidates)
     near = [entry for entry in candidates if entry["completion"] >= top - TOLERANCE]
-    return min(near, key=lambda entry: entry["seconds"])
+    return min(near, key=_cost)
+
+
+def _cost(entry: dict[str, Any]) -> float:
+    chosen = entry["settings"]
+    return float(entry["cpu"] / chosen.get("workers", chosen.get("n_jobs", 1)))
 
 
 def _try(name: str, chosen: dict[str, Any], train: Any, scorer: Scorer) -> dict[str, Any]:
