@@ -19,7 +19,7 @@ from benchmarks.peers.recorder import Recorder, Scorer
 from benchmarks.peers.workloads import Workload
 
 PATH = Path(__file__).with_name("grid.json")
-WORKLOAD = Workload("grid", "5,000 English articles, K = 100", "wiki_en", 5000, 100)
+WORKLOAD = Workload("grid", "5,000 English articles, K = 50", "wiki_en", 5000, 50)
 TOLERANCE = 0.003
 
 
