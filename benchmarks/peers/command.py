@@ -76,6 +76,9 @@ def run(
 
 def _names(chosen: Sequence[str], spark: bool) -> list[str]:
     every = [*ours.variants(), *methods.PEERS, *(methods.SPARK if spark else ())]
+    unknown = [name for name in chosen if name not in every]
+    if unknown:
+        sys.exit(f"no method {', '.join(unknown)}; there are {', '.join(every)}")
     if not chosen:
         return every
     return [name for name in every if name in chosen]

@@ -35,10 +35,10 @@ a part of it.
   processor time, all threads and processes together, stand beside those of time.
 - **Peers at their best.** Settings come from a small grid on {grid}, searched
   one parameter at a time
-  ([grid.json](../benchmarks/peers/grid.json) has every setting and score): the highest
+  (`benchmarks/peers/grid.json` has every setting and score): the highest
   score at the point that the targets look at; of those within {tolerance} nats the one with the
   least processor time a worker, one or two of them. Learning rates are (tau + t)^-kappa with t
-  counted in batches, for all.
+  counted in batches, for all; gensim's own t moves by one a pass after the first.
 - **trustream** is `LatentDirichletAllocation(n_components=K)` and nothing else. Its `fit` lets the
   learning rate fall to zero at its end, so every point is a complete `fit` of its own: on a random
   part of the documents for less than a pass, with `max_iter` for more, timed as a whole. Other

@@ -57,9 +57,9 @@ def run(
 ) -> None:
     """Fits of growing effort until one takes longer than the limit; `effort` scales the most."""
     recorder.notes["first_call"] = _warm(counts, n_topics, settings)
-    for passes in (*_PARTS, *_PASSES):
-        if passes > max(_PASSES) * effort or (passes > 2 * default_passes()):
-            break
+    most = min(max(_PASSES) * effort, 2 * default_passes())
+    marks = [passes for passes in (*_PARTS, *_PASSES) if passes <= most]
+    for passes in marks:
         part = counts[: max(1, round(counts.shape[0] * min(1, passes)))]
         options = {} if passes == default_passes() else {"max_iter": max(1, int(passes))}
         watches = []
@@ -69,9 +69,9 @@ def run(
                 model.fit(part)
             watches.append(watch)
         watch = sorted(watches, key=lambda watch: watch.seconds)[len(watches) // 2]
-        over = watch.seconds >= recorder.limit
-        recorder.add(passes_label(passes), watch, model.components_, model.doc_topic_prior_, over)
-        if over:
+        last = watch.seconds >= recorder.limit or passes == marks[-1]
+        recorder.add(passes_label(passes), watch, model.components_, model.doc_topic_prior_, last)
+        if last:
             break
 
 

@@ -35,12 +35,12 @@ def draw(stored: dict[str, Any], path: Path) -> None:
     runs = {name: curve(run) for name, run in stored["methods"].items() if "points" in run}
     best = max(score for points in runs.values() for _, score in points)
     low = [name for name, points in runs.items() if max(s for _, s in points) < best - _DEPTH]
-    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
+    figure, axes = plt.subplots(figsize=(9, 5), layout="constrained")
     order = sorted(runs, key=lambda name: (not name.startswith(DEFAULT), list(_STYLES).index(name)))
     for name in order:
         if name not in low:
             style = {"linewidth": 1.6, "markersize": 5, **_STYLES[name]}
-            axes.plot(*zip(*sorted(runs[name]), strict=True), label=name, **style)
+            axes.plot(*zip(*runs[name], strict=True), label=name, **style)
     axes.set_xscale("log")
     axes.set_ylim(best - _DEPTH, best + 0.05 * _DEPTH)
     axes.set_xlabel("seconds of training (two cores, compilation and scoring left out)")
@@ -48,8 +48,8 @@ def draw(stored: dict[str, Any], path: Path) -> None:
     axes.set_title(stored["about"])
     axes.grid(alpha=0.25, which="both")
     axes.xaxis.set_major_formatter(plt.FuncFormatter(lambda x, _: f"{x:g}"))
-    title = f"below the picture: {', '.join(low)}" if low else None
-    axes.legend(fontsize=8, loc="lower right", title=title, title_fontsize=8)
+    title = "\n".join(["below the picture:", *low]) if low else None
+    figure.legend(fontsize=8, loc="outside right upper", title=title, title_fontsize=8)
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     plt.close(figure)

@@ -46,7 +46,14 @@ class Workload:
     def quick(self) -> Workload:
         """The same in seconds, to see that everything works."""
         return replace(
-            self, n_documents=1000, n_topics=20, effort=0.2, limit=10, n_held_out=100, n_chib=20
+            self,
+            about=f"{self.name}, cut down to 1,000 documents and K = 20",
+            n_documents=1000,
+            n_topics=20,
+            effort=0.2,
+            limit=10,
+            n_held_out=100,
+            n_chib=20,
         )
 
     def load(self, data: Path) -> tuple[sp.csr_matrix, sp.csr_matrix]:
@@ -94,6 +101,7 @@ def zipf(
 _SHORT: dict[str, Any] = {
     "effort": 0.5,
     "limit": 60.0,
+    "n_chib": 50,
     "without": ("river", "gensim multicore", "trustream, natural gradient"),
 }
 WORKLOADS = {
