@@ -48,7 +48,7 @@ _QUICK = {
     "streams": [
         {**each, "n_articles": n, "marks": marks}
         for each, n, marks in zip(
-            _SETS, (8000, 6000), ([600, 1000, 2000, 4000], [600, 1000, 2000, 4000]), strict=True
+            _SETS, (8000, 4000), ([600, 1000, 2000, 4000], [1000, 2000]), strict=True
         )
     ],
     "n_validation": 100,
