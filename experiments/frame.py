@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -98,6 +99,11 @@ class Result:
     def seeds(self) -> list[int]:
         """Of all runs, each once."""
         return sorted({run.seed for run in self.runs})
+
+    @property
+    def n_seeds(self) -> int:
+        """Runs of the series that has most."""
+        return max(Counter(run.series for run in self.runs).values())
 
     def to_json(self) -> str:
         """As text; numbers keep all their digits."""

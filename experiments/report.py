@@ -16,11 +16,11 @@ from experiments.running import write_text
 _INTRODUCTION = """# The paper, repeated
 
 Theis and Hoffman, "A trust-region method for stochastic variational inference with applications to
-streaming data" (ICML 2015), experiment by experiment. `scripts/experiments NAME`, or
-`python -m experiments NAME` where trustream is installed, repeats one and leaves in `results/` a
-JSON file with all settings, seeds and points, and the figure; `report` instead of a name writes
-this page from what is there. Numbers after ± are two standard errors of the mean over runs with
-different seeds. The paper's numbers come from its plots
+streaming data" (ICML 2015), experiment by experiment. `scripts/experiments NAME` repeats one; after
+`pip install -e ".[experiments]"` so does `trustream-experiments NAME` in any directory. It leaves
+in `results/` a JSON file with all settings, seeds and points, and the figure; `report` instead of a
+name writes this page from what is there. Numbers after ± are two standard errors of the mean over
+runs with different seeds. The paper's numbers come from its plots
 ([experiments/published](../experiments/published/README.md)).
 
 The data are looked for in `../shared/data` or where `--data DIR` says. Where the paper's own cannot
@@ -101,7 +101,7 @@ def _section(result: Result) -> str:
 def _facts(result: Result) -> str:
     """Scale, seeds, data, versions and time in one paragraph."""
     source, versions = result.source, result.versions
-    seeds = len(result.seeds)
+    seeds = result.n_seeds
     of = "the paper's data" if source.same_as_paper else "not the paper's data"
     files = ", ".join(source.files) if len(source.files) < 5 else f"{len(source.files)} files"
     seconds = sum(run.seconds for run in result.runs)

@@ -128,7 +128,7 @@ def draw(result: Result) -> Figure:
         axes.hlines(np.median(values), place - 0.35, place + 0.35, color=colour, linewidth=1.5)
     axes.set_xticks(range(len(SERIES)), list(SERIES.values()))
     axes.set_ylabel("held-out half of articles [nat/word]")
-    n_draws = len(result.seeds)
+    n_draws = result.n_seeds
     axes.set_title(f"{n_draws} random settings each, {result.settings['n_articles']:,} articles")
     return figure
 
@@ -145,7 +145,7 @@ def summarise(result: Result) -> Summary:
         rows.append((what, "", search.spread(found[series][many])))
     settings = result.settings
     notes = [
-        f"The paper has no such table. {len(result.seeds)} draws from its grid, the same for all; "
+        f"The paper has no such table. {result.n_seeds} draws from its grid, the same for all; "
         f"{settings['n_components']} topics, {settings['n_articles']:,} articles; half of the "
         f"words of {settings['n_validation']:,} validation articles given the other half.",
         _times(result),

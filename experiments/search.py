@@ -124,6 +124,11 @@ def pairs(result: Result, n_components: int, measure: str = "score", of: str = "
     return scores[0], scores[1]
 
 
+def n_draws(result: Result) -> int:
+    """Random draws, without the sets of the paper's table."""
+    return len(result.of(f"TR_K{result.settings['n_components'][0]}"))
+
+
 def published_pairs(file: str, column: str, n_components: int) -> Pairs:
     """The paper's, for as many topics; columns are `ng_` and `tr_` and `column`.
 

@@ -110,7 +110,7 @@ def summarise(result: Result) -> Summary:
         sets = search.set_rows(result, 2, "fig3b_circled", columns, measure=measure, digits=1)
         rows += [(f"{title}, {measure}, %", *values) for title, *values in sets]
     notes = [
-        f"{len(result.seeds)} draws from the paper's grid, the same for both methods.",
+        f"{search.n_draws(result)} draws from the paper's grid, the same for both methods.",
         result.source.note,
     ]
     if not result.source.same_as_paper:

@@ -110,6 +110,7 @@ def test_the_sets_of_the_papers_table_are_run_too(
     assert [run.seed for run in result.of("NG_K2_set")] == [4, 6]
     assert result.of("TR_K2_set")[1].settings["eta"] == presets.get("wikipedia-6").eta
     assert len(search.pairs(result, 2)[0]) == 1
+    assert "1 draws" in search_text.summarise(result).notes[0]
     rows = {what: (paper, ours) for what, paper, ours in search_text.summarise(result).rows}
     paper, ours = rows["Table 1, set 4, K = 2: natural gradient, trust region"]
     assert paper == "-6.922, -6.756"
