@@ -24,7 +24,7 @@ _RIDGE = 1e-6
 
 
 class GaussianMixture(MixtureEstimator):
-    """Clusters of real data, learned by trust-region stochastic variational inference.
+    """Clusters of real data, learned by stochastic variational inference.
 
     Means and covariances have normal-inverse-Wishart priors, the weights a Dirichlet prior.
 
@@ -51,10 +51,11 @@ class GaussianMixture(MixtureEstimator):
         Where the components start: as round clusters of their own size, found in a sample of the
         data; at data points far from each other; or drawn from the prior.
     learning_method : {"trust-region", "natural-gradient", "online", "batch", "streaming-vb", \
-"streaming-batch", "memoized"}, default="trust-region"
+"streaming-batch", "memoized"}, default="natural-gradient"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
-        which "online" is another name; batch variational Bayes, for which `partial_fit` takes
-        trust-region steps; or one of the algorithms of the guide's "Other algorithms". "memoized"
+        which "online" is another name, and which from a good start (`init_params`) is as good in
+        a fraction of the time; batch variational Bayes, for which `partial_fit` takes trust-region
+        steps; or one of the algorithms of the guide's "Other algorithms". "memoized"
         has no `partial_fit`.
     learning_rate : {"decaying", "adaptive"}, default="decaying"
         Of trust-region and natural-gradient steps: the schedule below, or found from the gradients
@@ -146,7 +147,7 @@ class GaussianMixture(MixtureEstimator):
         covariance_prior: Any = None,
         weight_concentration_prior: Any = None,
         init_params: str = "spherical",
-        learning_method: str = "trust-region",
+        learning_method: str = "natural-gradient",
         learning_rate: str = "decaying",
         learning_decay: float = 0.5,
         learning_offset: float = 10.0,
