@@ -86,8 +86,8 @@ def summarise(result: Result) -> Summary:
     }[settings["measure"]]
     errors = [run.points[0]["standard_error"] for run in result.runs]
     notes = [
-        f"{search.n_draws(result)} draws from the paper's grid, the same for both methods; scores are "
-        f"those of {settings['n_validation']:,} validation articles: {measure}. Their standard "
+        f"{search.n_draws(result)} draws from the paper's grid, the same for both methods; scores "
+        f"are those of {settings['n_validation']:,} validation articles: {measure}. Their standard "
         f"error is {max(errors):.3f} or less; most of it comes from which articles were taken, "
         "the same for all.",
         "The grid is made for millions of articles. Here large batches leave few steps, half as "
