@@ -38,7 +38,7 @@ def run(
     rows: list[Row] = []
     for name, module in modules.items():
         print(f"[{time.perf_counter() - start:4.0f} s] {name}", file=sys.stderr, flush=True)
-        rows += _rows(name, module, setup)
+        rows += rows_of(name, module, setup)
     report.print_table(console, rows)
     judged = [row.met for row in rows if row.met is not None]
     elapsed = time.perf_counter() - start
@@ -48,7 +48,8 @@ def run(
         sys.exit(1)
 
 
-def _rows(name: str, module: ModuleType, setup: Setup) -> list[Row]:
+def rows_of(name: str, module: ModuleType, setup: Setup) -> list[Row]:
+    """Rows of one measurement; one with an "error" among its details if it fails."""
     rows: list[Row] = []
     try:
         rows.extend(module.measure(setup))

@@ -11,6 +11,7 @@ from typing import Any
 
 from benchmarks.data import require
 from benchmarks.harness import report
+from benchmarks.harness.command import rows_of
 from benchmarks.harness.rows import Row, Setup
 from benchmarks.peers import MEASUREMENTS, document, grid, methods, ours
 from benchmarks.peers.recorder import Recorder, Scorer
@@ -65,8 +66,11 @@ def run(
         failed |= _run_workload(workload, names, chosen, data, results, n_threads, fresh)
     for name, module in modules.items():
         print(f"{name}", file=sys.stderr, flush=True)
-        rows = list(module.measure(Setup(data, quick, n_threads)))
-        results.put_rows(name, [row.as_json() for row in rows])
+        rows = rows_of(name, module, Setup(data, quick, n_threads))
+        if any("error" in row.details for row in rows):
+            failed = True
+        else:
+            results.put_rows(name, [row.as_json() for row in rows])
     _print(results)
     for path in document.write(results, docs):
         print(path)
