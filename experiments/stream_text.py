@@ -27,14 +27,14 @@ _PAPER: dict[str, Any] = {
         {
             **each,
             "n_articles": None,
-            "marks": [2400, 3000, 4000, 7000, 12_000, 22_000, 32_000, 42_000],
+            "marks": [1000, 5000, 10_000, 12_000, 15_000, 20_000, 35_000],
         }
         for each in _SETS
     ],
     "n_validation": 1000,
     "n_test": 1000,
     "chib": {},
-    "first": 2000,
+    "first": 10_000,
     "rate": 0.1,
     "p": 0.5,
     "looks": {"TR": 3.0, "NG": 6.0},
@@ -48,13 +48,13 @@ _QUICK = {
     "streams": [
         {**each, "n_articles": n, "marks": marks}
         for each, n, marks in zip(
-            _SETS, (8000, 4000), ([600, 1000, 2000, 4000], [1000, 2000]), strict=True
+            _SETS, (8000, 4000), ([1000, 1200, 2000, 4000], [1000, 1200, 2000]), strict=True
         )
     ],
     "n_validation": 100,
     "n_test": 200,
     "chib": {"n_repeats": 3},
-    "first": 500,
+    "first": 1000,
     "batch_passes": 25,
     "svb_batch_sizes": [1000],
     "svb_pairs": 10,
