@@ -191,9 +191,9 @@ def how(settings: Settings) -> list[str]:
     return [
         f"At each moment {settings['rate']:g} documents become active on average and each active "
         f"one shows a word with probability {settings['p']:g}, until the last has shown its first: "
-        "then some are incomplete. Streaming SVI begins with "
-        f"{settings['first']:,} documents (paper: 10,000) and looks at {looks['TR']:g} (TR) or {looks['NG']:g} "
-        "(NG) for each that arrives, as many as there are passes over the whole data. "
+        f"then some are incomplete. Streaming SVI begins with {settings['first']:,} documents "
+        f"(paper: 10,000) and looks at {looks['TR']:g} (TR) or {looks['NG']:g} (NG) for each that "
+        "arrives, as many as there are passes over the whole data. "
         f"The streaming batch algorithm makes {settings['batch_passes']} passes over at most "
         f"{settings['batch_documents']:,} documents (paper: 100, 50,000), afresh at each point. "
         f"Streaming VB stops after {pairs} pairs of local and global steps on a batch, or when it "
