@@ -10,7 +10,7 @@ from benchmarks.core import articles
 from benchmarks.harness import peak
 from benchmarks.harness.rows import Row, Setup, at_least
 from benchmarks.harness.timing import interleaved, sum_of_best
-from trustream.kernels import compiled, threads
+from trustream.kernels import ALL_TOPICS, compiled, threads
 from trustream.models.lda import LdaModel, LdaNatural, LdaPrior
 from trustream.models.lda_arrays import LdaArrays
 from trustream.models.lda_batch import WordBatch
@@ -38,10 +38,11 @@ def kernel(
     theta = np.empty((batch.size, table.shape[1]), model.dtype)
     ratio = np.empty_like(batch.counts)
     documents = (batch.indptr, batch.ids, batch.counts)
+    settings = (False, ALL_TOPICS, n_local, 0.0)
 
     def run(start: int, stop: int) -> None:
         compiled.lda_local(
-            *documents, table, factor, alpha, gamma, theta, ratio, n_local, 0.0, start, stop
+            *documents, table, factor, alpha, gamma, theta, ratio, *settings, start, stop
         )
 
     return run

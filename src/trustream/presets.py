@@ -63,6 +63,8 @@ class Preset:
         return {
             "learning_method": method,
             **options,
+            "local": "mean-field",
+            "max_doc_topics": None,
             "cooldown": 0.0,
             "max_iter": _PASSES[method],
         }
@@ -124,8 +126,8 @@ def get(name: str) -> Preset:
 def estimator(name: str, method: str = "trust-region") -> dict[str, Any]:
     """Keyword arguments for `LatentDirichletAllocation`, as in the paper's search.
 
-    Local steps make all their iterations, and the learning rate follows its schedule to the end:
-    neither stopping early nor cooling down is in the paper.
+    Local steps make all their iterations with all topics, and the learning rate follows its
+    schedule to the end: neither stopping early nor cooling down is in the paper.
 
     Args:
         name: one of `names()`.

@@ -14,6 +14,7 @@ from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
 from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda_collapsed import CollapsedLdaModel
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def _as_float64(lambda_: Any, prior: Any) -> list[np.ndarray]:
     return [np.asarray(part, dtype=np.float64) for part in lambda_]
 
 
-def lda(name: str, eta: Any) -> Case:
+def lda(name: str, eta: Any, model: type[LdaModel] = LdaModel) -> Case:
     """90 documents over 150 words, 7 topics; one document is empty, one has all words."""
     counts, _ = planted_lda(np.random.default_rng(0), 5, 150, 90, 20, 0.2, 0.1)
     counts = counts.tolil()
@@ -64,7 +65,7 @@ def lda(name: str, eta: Any) -> Case:
     draws = np.random.default_rng(1).gamma(100.0, 0.01, (150, 7))
     return Case(
         name=name,
-        make=lambda **options: LdaModel(7, 150, **options),
+        make=lambda **options: model(7, 150, **options),
         prior=lambda: LdaPrior.of(np.linspace(0.1, 0.4, 7), eta, 7, 150),
         data=sparse.csr_matrix(counts),
         start=lambda model, prior: LazyRows.of(draws.astype(model.dtype)),
@@ -136,6 +137,7 @@ CASES = [
     lda("lda", 0.1),
     lda("lda-eta-per-word", np.linspace(0.05, 0.5, 150)),
     lda("lda-seeded", np.random.default_rng(4).uniform(0.05, 0.5, (7, 150))),
+    lda("lda-collapsed", 0.1, CollapsedLdaModel),
     bernoulli("bernoulli", np.asarray),
     bernoulli("bernoulli-csr", sparse.csr_matrix),
     gaussian("full"),

@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
+from tests.helpers import planted_lda
 from trustream import LatentDirichletAllocation
 
 FAST = {"n_components": 3, "max_iter": 2, "batch_size": 20, "random_state": 0}
@@ -289,3 +290,43 @@ def test_verbose_lines(counts, capsys):
     LatentDirichletAllocation(**FAST, verbose=1).fit(counts)
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 2 and "step 10 of 10" in lines[1]
+
+
+@pytest.mark.parametrize("local", ["mean-field", "collapsed"])
+def test_topics_that_documents_do_not_use_are_left_alone(local: str) -> None:
+    """Fewer topics a document give other numbers, about the same topics, and the same transform.
+
+    What a fitted model says about documents takes all topics into account.
+    """
+    counts, _ = planted_lda(np.random.default_rng(6), 30, 300, 600, 50, 0.05, 0.05)
+    fits = {}
+    for most in (None, 16, "auto"):
+        lda = LatentDirichletAllocation(
+            40, local=local, max_doc_topics=most, max_iter=3, random_state=0
+        )
+        fits[most] = lda.fit(counts)
+    scores = {most: lda.completion(counts, random_state=0).per_word for most, lda in fits.items()}
+    assert scores[16] > scores[None] - 0.05
+    assert (fits[16].components_ != fits[None].components_).any()
+    narrow, wide = fits[16], copy.deepcopy(fits[16]).set_params(max_doc_topics=None)
+    np.testing.assert_array_equal(wide.transform(counts[:20]), narrow.transform(counts[:20]))
+    assert wide.score(counts[:20]) == narrow.score(counts[:20])
+
+
+@pytest.mark.parametrize("most", [0, "some", 2.5])
+def test_max_doc_topics_is_checked(most: object) -> None:
+    with pytest.raises(ValueError, match="max_doc_topics"):
+        LatentDirichletAllocation(3, max_doc_topics=most).fit(np.eye(3))
+
+
+def test_batches_grow_with_the_number_of_topics() -> None:
+    """Enough tokens for each topic, as long as there are twenty steps a pass."""
+    counts = sp.csr_matrix(np.full((4000, 10), 10.0))
+    sizes = []
+    for n_components in (10, 100, 150, 1000):
+        lda = LatentDirichletAllocation(n_components)
+        sizes.append(lda._settings(counts).batch_size)
+    assert sizes == [200, 200, 200, 200]
+    counts = sp.csr_matrix(np.full((40_000, 10), 10.0))
+    sizes = [LatentDirichletAllocation(k)._settings(counts).batch_size for k in (10, 100, 200, 900)]
+    assert sizes == [600, 600, 1200, 2000]

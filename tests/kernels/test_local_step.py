@@ -10,18 +10,26 @@ from scipy import sparse
 
 from tests.helpers import DTYPES, Array, random_counts
 from tests.kernels.inputs import RTOL, TOPICS, local_inputs, make_batch, padded
-from trustream.kernels import compiled, compiled_local, reference
+from trustream.kernels import ALL_TOPICS, NEGLIGIBLE_ALPHA, compiled, compiled_local, reference
 from trustream.models.lda import LdaModel
 
 
-def run_local(module: Any, inputs: dict[str, Any], n_local: int, tol: float) -> tuple[Array, Array]:
+def run_local(
+    module: Any,
+    inputs: dict[str, Any],
+    n_local: int,
+    tol: float,
+    collapsed: bool = False,
+    most: int = ALL_TOPICS,
+) -> tuple[Array, Array]:
     """gamma and n_dw phi_dwk after the local step."""
     gamma = inputs["gamma"].copy()
     theta = np.full((gamma.shape[0], inputs["table"].shape[1]), np.nan, gamma.dtype)
     ratio = np.full_like(inputs["counts"], np.nan)
     names = ("indptr", "ids", "counts", "table", "factor", "alpha")
     arrays = [inputs[name] for name in names]
-    module.lda_local(*arrays, gamma, theta, ratio, n_local, tol, 0, gamma.shape[0])
+    settings = (collapsed, most, n_local, tol)
+    module.lda_local(*arrays, gamma, theta, ratio, *settings, 0, gamma.shape[0])
     assert (theta[:, gamma.shape[1] :] == 0).all()
     documents = np.repeat(np.arange(gamma.shape[0]), np.diff(inputs["indptr"]))
     phi = ratio[:, np.newaxis] * theta[documents] * inputs["table"][inputs["ids"]]
@@ -29,12 +37,17 @@ def run_local(module: Any, inputs: dict[str, Any], n_local: int, tol: float) -> 
 
 
 def check_local(
-    inputs: dict[str, Any], dtype: str, n_local: int, tol: float = 0.0, rtol: float | None = None
+    inputs: dict[str, Any],
+    dtype: str,
+    n_local: int,
+    tol: float = 0.0,
+    rtol: float | None = None,
+    **kind: Any,
 ) -> Array:
     """Twins agree, and phi sums to the counts; returns gamma."""
     rtol = rtol or RTOL[dtype]
-    expected = run_local(reference, inputs, n_local, tol)
-    found = run_local(compiled, inputs, n_local, tol)
+    expected = run_local(reference, inputs, n_local, tol, **kind)
+    found = run_local(compiled, inputs, n_local, tol, **kind)
     for a, b in zip(found, expected, strict=True):
         scale = np.abs(b).max(initial=1e-3)
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * 1e-3 * scale)
@@ -109,10 +122,94 @@ def test_lda_local_works_only_on_its_range(dtype: str) -> None:
         gamma = inputs["gamma"].copy()
         theta = np.full((gamma.shape[0], 16), -1, dtype)
         ratio = np.full_like(inputs["counts"], -1)
-        module.lda_local(*[inputs[n] for n in names], gamma, theta, ratio, 5, 0.0, 3, 7)
+        settings = (False, ALL_TOPICS, 5, 0.0)
+        module.lda_local(*[inputs[n] for n in names], gamma, theta, ratio, *settings, 3, 7)
         begin, end = inputs["indptr"][3], inputs["indptr"][7]
         assert (ratio[begin:end] >= 0).all()
         assert (ratio[:begin] == -1).all() and (ratio[end:] == -1).all()
         outside = np.r_[0:3, 7 : gamma.shape[0]]
         assert (theta[outside] == -1).all()
         np.testing.assert_array_equal(gamma[outside], inputs["gamma"][outside])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", TOPICS)
+@pytest.mark.parametrize("n_local", [0, 1, 20])
+def test_collapsed_local_step(k: int, n_local: int, dtype: str) -> None:
+    rng = np.random.default_rng(k)
+    inputs = local_inputs(rng, make_batch(rng, dtype), k, dtype)
+    check_local(inputs, dtype, n_local, collapsed=True)
+
+
+def test_collapsed_local_step_is_em() -> None:
+    """Each iteration raises the posterior density of theta under Dir(alpha + 1), topics given."""
+    rng = np.random.default_rng(2)
+    inputs = local_inputs(rng, make_batch(rng, "float64"), 9, "float64")
+    inputs["factor"][:] = 1
+    beta = inputs["table"][inputs["ids"], :9]
+    documents = np.repeat(np.arange(12), np.diff(inputs["indptr"]))
+    values = []
+    for n_local in range(1, 30):
+        gamma, _ = run_local(compiled, inputs, n_local, 0.0, collapsed=True)
+        theta = gamma / gamma.sum(axis=1, keepdims=True)
+        words = inputs["counts"] * np.log((theta[documents] * beta).sum(axis=1))
+        density = np.bincount(documents, words, 12) + np.log(theta) @ inputs["alpha"]
+        values.append(density)
+    gains = np.diff(values, axis=0)
+    assert (gains >= -1e-12).all() and gains[0, 1:].min() > 1e-3
+
+
+def used_inputs(rng: np.random.Generator, k: int, dtype: str, large: bool) -> dict[str, Any]:
+    """Documents of two of k topics, with small or large alpha, from an even start."""
+    batch = make_batch(rng, dtype)
+    inputs = local_inputs(rng, batch, k, dtype)
+    inputs["alpha"] = rng.uniform(*((0.1, 0.3) if large else (0.01, 0.05)), k).astype(dtype)
+    inputs["gamma"] = (inputs["alpha"] + batch.lengths[:, None] / k).astype(dtype)
+    inputs["factor"] = np.ones(k, dtype)
+    return inputs
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("collapsed", [False, True])
+@pytest.mark.parametrize("large", [False, True])
+@pytest.mark.parametrize("k, most", [(9, 4), (100, 8), (129, 40), (129, 1)])
+def test_twins_leave_the_same_topics_alone(
+    k: int, most: int, large: bool, collapsed: bool, dtype: str
+) -> None:
+    rng = np.random.default_rng([k, most])
+    inputs = used_inputs(rng, k, dtype, large)
+    for n_local in (2, 8):
+        gamma = check_local(inputs, dtype, n_local, collapsed=collapsed, most=most)
+    tokens = gamma - inputs["alpha"]
+    n_used = np.count_nonzero(tokens > 1e-6, axis=1)
+    assert (n_used[1:] >= 1).all() and n_used.min() < k / 2
+    # More are left only where going down to `most` would not save half of the work.
+    assert all(n <= most or 2 * padded(most) > padded(int(n)) for n in n_used)
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_topics_left_alone_hardly_matter(large: bool) -> None:
+    """What is left alone is what a document does not use: gamma ends close to where all lead."""
+    rng = np.random.default_rng(8)
+    inputs = used_inputs(rng, 129, "float64", large)
+    everything, _ = run_local(compiled, inputs, 200, 0.0)
+    some, _ = run_local(compiled, inputs, 200, 0.0, most=64)
+    lengths = np.bincount(np.repeat(np.arange(12), np.diff(inputs["indptr"])), inputs["counts"], 12)
+    moved = np.abs(some - everything).sum(axis=1)
+    assert (moved <= 0.05 * lengths).all()
+    assert (moved > 0).any()
+
+
+def test_a_negligible_alpha_is_negligible() -> None:
+    from scipy.special import digamma
+
+    assert np.exp(digamma(NEGLIGIBLE_ALPHA)) < 1e-6
+
+
+@pytest.mark.parametrize("k", [129])
+def test_a_huge_document_leaves_topics_alone(k: int) -> None:
+    rng = np.random.default_rng(4)
+    n_words = int(2.3 * compiled_local._TILE / padded(k))
+    huge = sparse.csr_matrix(rng.gamma(1.0, 1.0, (1, n_words)))
+    batch = LdaModel(k, n_words, "float64").batch(huge, slice(None))
+    check_local(local_inputs(rng, batch, k, "float64"), "float64", 6, most=16)

@@ -130,10 +130,10 @@ def test_lda_update(k: int, prior: str, dtype: str) -> None:
             table = np.full((0 if wanted == "rows" else n, padded(k)), -1, dtype)
             offset, sums = np.full(n, -1, dtype), np.full(blocks, -1.0)
             out = (rows, table, offset, sums)
-            module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, *out, BLOCK, n)
+            module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, False, *out, BLOCK, n)
             assert (rows[:BLOCK] == -1).all() and (table[:BLOCK] == -1).all()
             assert (sums[0] == -1).all()
-            module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, *out, 0, BLOCK)
+            module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, False, *out, 0, BLOCK)
             np.testing.assert_allclose(sums, totals, rtol=RTOL[dtype])
             if wanted != "table":
                 np.testing.assert_allclose(rows, expected, rtol=RTOL[dtype])
@@ -151,6 +151,26 @@ def test_lda_update(k: int, prior: str, dtype: str) -> None:
                 np.testing.assert_allclose(
                     table[:, :k][large], shifted[:, :k][large], rtol=100 * RTOL[dtype]
                 )
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", [7, 16])
+def test_lda_update_of_collapsed_beliefs(k: int, dtype: str) -> None:
+    """The table is the blended rows themselves."""
+    rng = np.random.default_rng(k)
+    batch = make_batch(rng, dtype, 40)
+    n = batch.n_words
+    theta, old = (rows_like(rng, (m, padded(k)), dtype) for m in (batch.size, n))
+    ratio = rng.gamma(1.0, 1.0, batch.counts.size).astype(dtype)
+    beliefs = (batch.word_ptr, batch.documents, batch.positions, ratio, theta, old)
+    anchor, eta = rows_like(rng, (n, k), dtype), np.full((1, 1), 0.1, dtype)
+    for module in (reference, compiled):
+        rows, table = np.empty((n, k), dtype), np.full((n, padded(k)), -1, dtype)
+        offset, sums = np.full(n, -1, dtype), np.empty((-(-n // BLOCK), k))
+        out = (rows, table, offset, sums)
+        module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, True, *out, 0, n)
+        np.testing.assert_array_equal(table[:, :k], rows)
+        assert (table[:, k:] == 0).all() and (offset == 0).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

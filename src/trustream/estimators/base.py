@@ -99,7 +99,7 @@ class VariationalEstimator(Reading, BaseEstimator):
                 )
                 value = 0.0
                 if self.n_init > 1 and not goes_on:
-                    value = self._bound(model, state, X)[0]
+                    value = self._bound(self._bounding_model(), state, X)[0]
                 if best is None or value > best[0]:
                     best = (value, state, n_iter)
             _, self._state, self.n_iter_ = best  # type: ignore[misc]

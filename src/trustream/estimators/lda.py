@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,12 +20,17 @@ from trustream.estimators.training import Settings
 from trustream.kernels import threads
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda_collapsed import CollapsedLdaModel
 
-# Measured, see docs/defaults.md: smaller batches of short documents are too noisy, and fewer steps
-# than these leave topics unused.
+# Measured, see docs/defaults.md: smaller batches are too noisy for short documents and for many
+# topics, and fewer steps than these leave topics unused.
 _BATCH_TOKENS = 60_000
+_BATCH_TOKENS_A_TOPIC = 600
 _LEAST_STEPS = 20
+_LEAST_DOC_TOPICS = 32
 _INNER = 2
+
+_MODELS: dict[str, type[LdaModel]] = {"mean-field": LdaModel, "collapsed": CollapsedLdaModel}
 
 _LEARN = {
     True: ("alpha", "eta"),
@@ -59,6 +65,15 @@ class LatentDirichletAllocation(
         which "online" is another name; batch variational Bayes, for which `partial_fit` takes
         trust-region steps; or one of the algorithms of the guide's "Other algorithms". "memoized"
         has no `partial_fit`.
+    local : {"mean-field", "collapsed"}, default="mean-field"
+        How a document's words are shared out among topics: by expected log-probabilities, as in
+        the paper, or by expected counts (`models.lda_collapsed`), which tells topics apart in fewer
+        steps and has no digamma to compute.
+    max_doc_topics : int, "auto" or None, default="auto"
+        A trust-region or natural-gradient step tries all topics on a document and then goes on
+        with those it uses, at most so many, which saves most of the time where topics are many.
+        "auto" is a quarter of them, but 32 at least. None goes on with all of them to the end, as
+        in the paper, and so does everything that does not learn.
     learning_rate : {"decaying", "adaptive"}, default="decaying"
         Of trust-region and natural-gradient steps: the schedule below, or found from the gradients
         (Ranganath et al. 2013), at a cost that grows with the vocabulary.
@@ -72,8 +87,9 @@ class LatentDirichletAllocation(
     max_iter : int, default=5
         Most passes of `fit` over the data; draws for "streaming-batch"; "streaming-vb" makes one.
     batch_size : int or None, default=None
-        Most documents of a step of `fit`; None takes about 60,000 tokens, or a twentieth of the
-        data if that is less; 1,000 documents for "streaming-vb", 50,000 for "streaming-batch".
+        Most documents of a step of `fit`; None takes about 60,000 tokens, 600 for each topic if
+        that is more, or a twentieth of the data if that is less; 1,000 documents for
+        "streaming-vb", 50,000 for "streaming-batch".
     inner_iter : int or None, default=None
         Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
@@ -131,6 +147,8 @@ class LatentDirichletAllocation(
         **parameters.COMMON,
         "doc_topic_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "topic_word_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+        "local": [StrOptions(set(_MODELS))],
+        "max_doc_topics": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left")],
         "mean_change_tol": [Interval(Real, 0, None, closed="left")],
         "learn_priors": ["boolean", StrOptions({"alpha", "eta", "per-word"})],
@@ -143,6 +161,8 @@ class LatentDirichletAllocation(
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
         learning_method: str = "trust-region",
+        local: str = "mean-field",
+        max_doc_topics: int | str | None = "auto",
         learning_rate: str = "decaying",
         learning_decay: float = 0.5,
         learning_offset: float = 1.0,
@@ -167,6 +187,8 @@ class LatentDirichletAllocation(
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
         self.learning_method = learning_method
+        self.local = local
+        self.max_doc_topics = max_doc_topics
         self.learning_rate = learning_rate
         self.learning_decay = learning_decay
         self.learning_offset = learning_offset
@@ -198,7 +220,7 @@ class LatentDirichletAllocation(
     def score(self, X: Any, y: Any = None) -> float:
         """Mean lower bound on a document's log-likelihood given the topics, in nats a document."""
         X = self._check_fitted_data(X)
-        return float(self._local_bounds(self._current_model(), self._state, X).mean())
+        return float(self._local_bounds(self._bounding_model(), self._state, X).mean())
 
     def elbo(self, X: Any, *, per: str = "document", total_samples: float | None = None) -> float:
         """Lower bound on the evidence, in nats a document or a word.
@@ -225,7 +247,7 @@ class LatentDirichletAllocation(
         words of X.
         """
         X = self._check_fitted_data(X)
-        bounds = self._local_bounds(self._current_model(), self._state, X)
+        bounds = self._local_bounds(self._bounding_model(), self._state, X)
         return float(np.exp(-bounds.sum() / _n_tokens(X)))
 
     def top_words(self, n: int = 10, feature_names: Sequence[str] | None = None) -> list[list[str]]:
@@ -284,13 +306,26 @@ class LatentDirichletAllocation(
         return LazyRows, LdaPrior
 
     def _build_model(self, n_features: int) -> LdaModel:
-        return LdaModel(
+        stochastic = parameters.METHODS[self.learning_method] in parameters.STOCHASTIC
+        most: Any = self.max_doc_topics
+        if most == "auto":
+            most = max(_LEAST_DOC_TOPICS, self.n_components // 4)
+        return _MODELS[self.local](
             self.n_components,
             n_features,
             dtype=parameters.dtype_name(self.dtype),
             n_threads=threads.n_threads(self.n_jobs),
             eta_per_word=self.learn_priors == "per-word",
+            max_doc_topics=most if stochastic else None,
         )
+
+    def _reading_model(self) -> LdaModel:
+        return replace(self._current_model(), max_doc_topics=None)
+
+    def _bounding_model(self) -> LdaModel:
+        # A bound is one of mean field, however the topics were found.
+        model = self._reading_model()
+        return LdaModel(**{f.name: getattr(model, f.name) for f in fields(LdaModel)})
 
     def _build_prior(self, X: Any) -> LdaPrior:
         shapes = {
@@ -323,7 +358,7 @@ class LatentDirichletAllocation(
             kappa=self.learning_decay,
             cooldown=self.cooldown,
             batch_size=parameters.batch_size(
-                self.batch_size, self.learning_method, _auto_batch_size(X)
+                self.batch_size, self.learning_method, _auto_batch_size(X, self.n_components)
             ),
             max_iter=self.max_iter,
             n_inner=parameters.inner_iter(self.inner_iter, self.learning_method, _INNER),
@@ -344,10 +379,11 @@ class LatentDirichletAllocation(
         return {"doc_topic_prior": None, "topic_word_prior": None}
 
 
-def _auto_batch_size(X: Any) -> int:
-    """Documents that hold about _BATCH_TOKENS, at most a twentieth of the data."""
+def _auto_batch_size(X: Any, n_components: int) -> int:
+    """Documents that hold enough tokens for all topics, at most a twentieth of the data."""
     n_documents = X.shape[0]
-    documents = _BATCH_TOKENS * n_documents / max(float(X.sum()), 1.0)
+    tokens = max(_BATCH_TOKENS, _BATCH_TOKENS_A_TOPIC * n_components)
+    documents = tokens * n_documents / max(float(X.sum()), 1.0)
     return max(1, int(min(documents, n_documents / _LEAST_STEPS)))
 
 

@@ -18,6 +18,8 @@ METHODS = {
     "streaming-batch": "streaming-batch",
     "memoized": "memoized",
 }
+# Those that take a step on a batch that stands for all data.
+STOCHASTIC = ("trust-region", "natural-gradient")
 # What None means for algorithms other than the trust-region step: as in section 4.3 of the paper.
 _BATCH_SIZES = {"streaming-vb": 1_000, "streaming-batch": 50_000}
 _INNER = {"streaming-vb": 100, "streaming-batch": 100}

@@ -43,7 +43,7 @@ class TopicScores:
         n_tokens = np.asarray(X.sum(axis=1), np.float64).ravel()
         if not n_tokens.sum() > 0:
             raise ValueError("there is not a single word in X: nothing to average over")
-        model, state = self._current_model(), self._state  # type: ignore[attr-defined]
+        model, state = self._bounding_model(), self._state  # type: ignore[attr-defined]
         per_document = self._local_bounds(model, state, X)  # type: ignore[attr-defined]
         return Bound(per_document, n_tokens, model.global_bound(state.lambda_, state.prior))
 

@@ -32,6 +32,14 @@ class Reading:
     def _current_model(self) -> Any:
         """The model for the parameters as they are now."""
 
+    def _reading_model(self) -> Any:
+        """The model whose local beliefs are shown."""
+        return self._current_model()
+
+    def _bounding_model(self) -> Any:
+        """The model whose lower bound is shown."""
+        return self._current_model()
+
     def elbo(self, X: Any, *, total_samples: float | None = None) -> float:
         """Lower bound on the evidence in nats a data point, local beliefs fitted to X.
 
@@ -42,7 +50,7 @@ class Reading:
         """
         X = self._check_fitted_data(X)
         n_documents = X.shape[0] if total_samples is None else total_samples
-        value, _ = self._bound(self._current_model(), self._state, X, n_documents)
+        value, _ = self._bound(self._bounding_model(), self._state, X, n_documents)
         return value / n_documents
 
     def _bound(
@@ -81,7 +89,7 @@ class Reading:
 
     def _beliefs(self, X: Any) -> np.ndarray:
         """Local beliefs of all rows, (n_samples, n_components)."""
-        model = self._current_model()
+        model = self._reading_model()
         beliefs = np.empty((X.shape[0], self.n_components), parameters.dtype_name(self.dtype))
 
         def look(rows: slice, batch: Any, natural: Any, local: Any) -> None:

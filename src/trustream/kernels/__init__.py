@@ -16,6 +16,16 @@ BLOCK = 64
 # What exp(psi) is raised to, relative to the largest of its row, so that no sum over topics is 0.
 FLOOR = {"float32": 1e-30, "float64": 1e-200}
 
+# LDA's local step with all topics to the end, in place of the most topics of a document.
+ALL_TOPICS = 0
+# Where there is a most, it holds after this many iterations: before, what a document is about
+# does not show yet.
+ALL_TOPICS_FIRST = 3
+# A topic with less than this, times an even share of the document's tokens, is not used.
+UNUSED = 0.1
+# With a smaller alpha exp(psi(alpha)) is below 1e-6, and a topic without tokens explains no word.
+NEGLIGIBLE_ALPHA = 0.07
+
 
 def get(backend: str) -> ModuleType:
     """The kernel module of that name.

@@ -4,116 +4,114 @@
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
-from trustream.kernels import LANES, elementary, simd
+from trustream.kernels import (
+    ALL_TOPICS,
+    ALL_TOPICS_FIRST,
+    LANES,
+    NEGLIGIBLE_ALPHA,
+    UNUSED,
+    elementary,
+)
+from trustream.kernels.compiled_sweep import pack, scaled_exp_digamma, sweep, whole
 
 _OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 # A document whose rows of the table fit in this many numbers is copied once, to be read in order.
 _TILE = 1 << 20
+# exp of more overflows float32; what it would multiply is zero then.
+_LARGEST_LOG = 80.0
 
 
 @njit(**_OPTIONS)
-def scaled_exp_digamma(x, n, out, place):
-    """out = exp(psi(x) + offset) from `place` on for the first n entries, 0 for the others.
+def _beliefs(gamma, n, factor, collapsed, belief):
+    """belief = factor exp(psi(gamma) + offset), or factor gamma, of n topics, then 0.
 
-    x and out have whole vectors.
+    Returns exp(offset).
     """
-    for k in range(n, x.size):
-        x[k] = x[0]  # not larger than the largest, whatever it is
-    least = elementary.deficit(simd.load(x, 0))
-    simd.store(out, place, least)
-    for k in range(LANES, x.size, LANES):
-        deficit = elementary.deficit(simd.load(x, k))
-        simd.store(out, place + k, deficit)
-        least = simd.minimum(least, deficit)
-    offset = simd.smallest(least)
-    for k in range(0, x.size, LANES):
-        deficit = simd.load(out, place + k)
-        scaled = elementary.scaled_exp_digamma(simd.load(x, k), deficit, simd.splat(offset))
-        simd.store(out, place + k, scaled)
-    for k in range(n, x.size):
-        out[place + k] = 0
-    return offset
+    if collapsed:
+        for k in range(n):
+            belief[k] = gamma[k] * factor[k]
+        for k in range(n, whole(n)):
+            belief[k] = 0
+        return belief.dtype.type(1)
+    offset = scaled_exp_digamma(gamma, n, belief, 0)
+    for k in range(n):
+        belief[k] *= factor[k]
+    return belief.dtype.type(math.exp(min(offset, _LARGEST_LOG)))
 
 
 @njit(**_OPTIONS)
-def _pack(ids, counts, table, first, last, packed, weights):
-    """Copy the table's rows of words first..last, one after the other; pad to whole vectors."""
-    width = table.shape[1]
-    flat = table.reshape(-1)
-    n_words = last - first
-    for i in range(n_words):
-        row = np.int64(ids[first + i]) * width
-        for k in range(0, width, LANES):
-            simd.store(packed, i * width + k, simd.load(flat, row + k))
-        weights[i] = counts[first + i]
-    n_padded = (n_words + LANES - 1) // LANES * LANES
-    ones = simd.splat(table.dtype.type(1))
-    for i in range(n_words, n_padded):
-        for k in range(0, width, LANES):
-            simd.store(packed, i * width + k, ones)
-        weights[i] = 0
-    return n_padded
+def _used(current, prior, n_active, least, most, kept, work):
+    """Places of the `most` topics with the largest current - prior, of those with `least` of it.
 
-
-# One function, although long: a call that passes arrays counts references, and inside this loop
-# that would cost more than the work.
-@njit(**_OPTIONS)
-def _pass(packed, weights, n_words, width, theta, total, last):
-    """ratio_w = weights_w / sum_k theta_k table_wk over the packed words, eight at a time.
-
-    Then total_k += sum_w ratio_w table_wk, or, the last time, weights_w = ratio_w.
+    Returns their number, or n_active if leaving the others alone would not save half of the work.
     """
-    zero = simd.splat(packed.dtype.type(0))
-    for i in range(0, n_words, LANES):
-        r0 = i * width
-        r1, r2, r3, r4 = r0 + width, r0 + 2 * width, r0 + 3 * width, r0 + 4 * width
-        r5, r6, r7 = r0 + 5 * width, r0 + 6 * width, r0 + 7 * width
-        s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
-        for k in range(0, width, LANES):
-            t = simd.load(theta, k)
-            s0 = simd.multiply_add(t, simd.load(packed, r0 + k), s0)
-            s1 = simd.multiply_add(t, simd.load(packed, r1 + k), s1)
-            s2 = simd.multiply_add(t, simd.load(packed, r2 + k), s2)
-            s3 = simd.multiply_add(t, simd.load(packed, r3 + k), s3)
-            s4 = simd.multiply_add(t, simd.load(packed, r4 + k), s4)
-            s5 = simd.multiply_add(t, simd.load(packed, r5 + k), s5)
-            s6 = simd.multiply_add(t, simd.load(packed, r6 + k), s6)
-            s7 = simd.multiply_add(t, simd.load(packed, r7 + k), s7)
-        ratio = simd.divide(simd.load(weights, i), simd.sums(s0, s1, s2, s3, s4, s5, s6, s7))
-        if last:
-            simd.store(weights, i, ratio)
-            continue
-        s0, s1, s2, s3 = (
-            simd.lane(ratio, 0),
-            simd.lane(ratio, 1),
-            simd.lane(ratio, 2),
-            simd.lane(ratio, 3),
-        )
-        s4, s5, s6, s7 = (
-            simd.lane(ratio, 4),
-            simd.lane(ratio, 5),
-            simd.lane(ratio, 6),
-            simd.lane(ratio, 7),
-        )
-        for k in range(0, width, LANES):
-            t = simd.load(total, k)
-            t = simd.multiply_add(s0, simd.load(packed, r0 + k), t)
-            t = simd.multiply_add(s1, simd.load(packed, r1 + k), t)
-            t = simd.multiply_add(s2, simd.load(packed, r2 + k), t)
-            t = simd.multiply_add(s3, simd.load(packed, r3 + k), t)
-            t = simd.multiply_add(s4, simd.load(packed, r4 + k), t)
-            t = simd.multiply_add(s5, simd.load(packed, r5 + k), t)
-            t = simd.multiply_add(s6, simd.load(packed, r6 + k), t)
-            t = simd.multiply_add(s7, simd.load(packed, r7 + k), t)
-            simd.store(total, k, t)
+    if n_active > most:
+        for j in range(n_active):
+            work[j] = prior[j] - current[j]
+        least = max(least, -np.partition(work[:n_active], most - 1)[most - 1])
+    n_kept = 0
+    for j in range(n_active):
+        if current[j] - prior[j] >= least:
+            kept[n_kept] = j
+            n_kept += 1
+    return n_active if n_kept == 0 or 2 * whole(n_kept) > whole(n_active) else n_kept
+
+
+@njit(**_OPTIONS)
+def _leave(
+    ids, table, collapsed, gamma, theta, active, current, prior, scale, n_active, kept, n_kept, rest
+):
+    """Go on with the topics at places `kept`; add what the others mean for the words to rest.
+
+    gamma and theta are those of the document; theta is not scaled. Returns whether rest changed.
+    """
+    left = np.empty(n_active - n_kept, np.int64)
+    n_left, n = 0, 0
+    for j in range(n_active):
+        k = active[j]
+        if n < n_kept and kept[n] == j:
+            active[n], current[n], prior[n], scale[n] = k, current[j], prior[j], scale[j]
+            n += 1
+        else:
+            # Where it was going: without help a topic loses the few tokens that it has.
+            gamma[k] = prior[j]
+            if collapsed:
+                theta[k] = prior[j] * scale[j]
+            elif prior[j] > NEGLIGIBLE_ALPHA:
+                theta[k] = math.exp(elementary.digamma(prior[j])) * scale[j]
+            else:
+                continue
+            left[n_left] = k
+            n_left += 1
+    if n_left > 0:
+        for i in range(ids.size):
+            for j in range(n_left):
+                rest[i] += theta[left[j]] * table[ids[i], left[j]]
+    return n_left > 0
 
 
 @njit(**_OPTIONS)
 def lda_local(
-    indptr, ids, counts, table, factor, alpha, gamma, theta, ratio, n_local, tol, start, stop
+    indptr,
+    ids,
+    counts,
+    table,
+    factor,
+    alpha,
+    gamma,
+    theta,
+    ratio,
+    collapsed,
+    most,
+    n_local,
+    tol,
+    start,
+    stop,
 ):
     """Local step of LDA for documents start..stop (Blei et al. 2003; supplement 3).
 
@@ -126,52 +124,92 @@ def lda_local(
     exp E[log beta_kw]. At the end theta[d] and ratio, in the order of the words, hold the last
     beliefs: n_dw phi_dwk = ratio_dw theta_dk table_wk.
 
+    `collapsed` takes theta_dk = gamma_dk factor_k, for a table of lambda and factors of one over
+    its sums.
+
+    With `most` > 0 (ALL_TOPICS is 0) the step goes on with the topics that a document uses: those
+    with gamma_dk - alpha_k of UNUSED times an even share of the document or more, and after
+    ALL_TOPICS_FIRST iterations at most `most` of them. The others are set to alpha_k and left
+    alone, where that saves half of the work.
+
     Args: indptr (B+1,), ids, counts and ratio (nnz,), table (W, padded K), factor and alpha (K,),
     gamma (B, K) in and out, theta (B, padded K) out.
     """
     n_topics, width = gamma.shape[1], table.shape[1]
-    tile = max(LANES, _TILE // width // LANES * LANES)
+    longest = 0
+    for d in range(start, stop):
+        longest = max(longest, indptr[d + 1] - indptr[d])
+    tile = min(max(LANES, _TILE // width // LANES * LANES), max(whole(longest), LANES))
     packed = np.empty(tile * width, table.dtype)
     weights = np.empty(tile, table.dtype)
+    rest = np.empty(whole(longest), table.dtype)
     total = np.empty(width, table.dtype)
     belief = np.empty(width, table.dtype)
+    # Of the active topics, in their order.
     current = np.empty(width, table.dtype)
+    prior = np.empty(width, table.dtype)
+    scale = np.empty(width, table.dtype)
+    active = np.empty(n_topics, np.int64)
+    kept = np.empty(n_topics, np.int64)
     zero = table.dtype.type(0)
     for d in range(start, stop):
         begin, end = indptr[d], indptr[d + 1]
-        n_padded = 0
-        one_tile = end - begin <= tile
-        if one_tile:
-            n_padded = _pack(ids, counts, table, begin, end, packed, weights)
+        n_active = n_topics
         for k in range(n_topics):
-            current[k] = gamma[d, k]
-        for _ in range(n_local):
-            scaled_exp_digamma(current, n_topics, belief, 0)
-            for k in range(n_topics):
-                belief[k] *= factor[k]
-            total[:] = zero
+            active[k], current[k], prior[k], scale[k] = k, gamma[d, k], alpha[k], factor[k]
+        theta[d, :] = 0
+        length = zero
+        for i in range(begin, end):
+            length += counts[i]
+        least = table.dtype.type(UNUSED * length / n_topics)
+        rest[: whole(end - begin)] = 0
+        has_rest, one_tile, is_packed, n_padded = False, end - begin <= tile, False, 0
+        for iteration in range(n_local):
+            if most != ALL_TOPICS:
+                limit = most if iteration >= ALL_TOPICS_FIRST else n_topics
+                n_kept = _used(current, prior, n_active, least, limit, kept, total)
+                if n_kept < n_active:
+                    has_rest |= _leave(
+                        ids[begin:end], table, collapsed, gamma[d], theta[d], active, current,
+                        prior, scale, n_active, kept, n_kept, rest,
+                    )  # fmt: skip
+                    n_active, is_packed = n_kept, False
+            level = _beliefs(current, n_active, scale, collapsed, belief)
+            rest_scale = level if has_rest else zero
+            packed_width = whole(n_active)
+            total[:packed_width] = 0
             for first in range(begin, end, tile):
-                if not one_tile:
+                if not is_packed:
                     last = min(first + tile, end)
-                    n_padded = _pack(ids, counts, table, first, last, packed, weights)
-                _pass(packed, weights, n_padded, width, belief, total, False)
+                    n_padded = pack(
+                        ids, counts, table, active, n_active, first, last, packed, weights
+                    )
+                sweep(
+                    packed, weights, rest, rest_scale, first - begin, n_padded, packed_width,
+                    belief, total, False,
+                )  # fmt: skip
+            is_packed = one_tile
             change = zero
-            for k in range(n_topics):
-                updated = alpha[k] + belief[k] * total[k]
-                change += abs(updated - current[k])
-                current[k] = updated
+            for j in range(n_active):
+                updated = prior[j] + belief[j] * total[j]
+                change += abs(updated - current[j])
+                current[j] = updated
             if change < tol * n_topics:
                 break
-        scaled_exp_digamma(current, n_topics, belief, 0)
-        for k in range(n_topics):
-            gamma[d, k] = current[k]
-            belief[k] *= factor[k]
-        for k in range(width):
-            theta[d, k] = belief[k]
+        level = _beliefs(current, n_active, scale, collapsed, belief)
+        rest_scale = level if has_rest else zero
+        if has_rest:
+            theta[d, :] *= level
+        for j in range(n_active):
+            gamma[d, active[j]] = current[j]
+            theta[d, active[j]] = belief[j]
         for first in range(begin, end, tile):
             last = min(first + tile, end)
-            if not one_tile:
-                n_padded = _pack(ids, counts, table, first, last, packed, weights)
-            _pass(packed, weights, n_padded, width, belief, total, True)
+            if not is_packed:
+                n_padded = pack(ids, counts, table, active, n_active, first, last, packed, weights)
+            sweep(
+                packed, weights, rest, rest_scale, first - begin, n_padded, whole(n_active),
+                belief, total, True,
+            )  # fmt: skip
             for i in range(last - first):
                 ratio[first + i] = weights[i]

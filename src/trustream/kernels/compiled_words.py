@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 from trustream.kernels import BLOCK, LANES, elementary, simd
-from trustream.kernels.compiled_local import scaled_exp_digamma
+from trustream.kernels.compiled_sweep import scaled_exp_digamma
 
 _OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 
@@ -94,6 +94,7 @@ def lda_update(
     prior,
     rho,
     scale,
+    collapsed,
     rows,
     table,
     offset,
@@ -103,6 +104,7 @@ def lda_update(
 ):
     """`lda_statistics` of the table `old`, then `blend_rows`, then `exp_digamma`, in one pass.
 
+    With `collapsed` the new table is the blended rows themselves, and offset is 0.
     What is not wanted is given without rows: `rows` of shape (0, K), `table` of shape (0, padded
     K). totals are those of the statistics.
     """
@@ -142,4 +144,11 @@ def lda_update(
                 for k in range(n_topics):
                     rows[w, k] = row[k]
             if table.shape[0] > 0:
-                offset[w] = scaled_exp_digamma(row, n_topics, flat, w * width)
+                if collapsed:
+                    offset[w] = 0
+                    for k in range(n_topics):
+                        flat[w * width + k] = row[k]
+                    for k in range(n_topics, width):
+                        flat[w * width + k] = 0
+                else:
+                    offset[w] = scaled_exp_digamma(row, n_topics, flat, w * width)

@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from trustream.kernels import BLOCK, FLOOR
+from trustream.kernels import (
+    ALL_TOPICS,
+    ALL_TOPICS_FIRST,
+    BLOCK,
+    FLOOR,
+    LANES,
+    NEGLIGIBLE_ALPHA,
+    UNUSED,
+)
 
 Array = NDArray[Any]
 
@@ -60,6 +68,8 @@ def lda_local(
     gamma: Array,
     theta: Array,
     ratio: Array,
+    collapsed: bool,
+    most: int,
     n_local: int,
     tol: float,
     start: int,
@@ -70,17 +80,57 @@ def lda_local(
     for d in range(start, stop):
         words = slice(indptr[d], indptr[d + 1])
         beta, n = table[ids[words], :n_topics], counts[words]
-        for _ in range(n_local):
-            belief = _scaled_exp_digamma(gamma[d])[0] * factor
-            updated = alpha + belief * ((n / (beta @ belief)) @ beta)
-            change = np.abs(updated - gamma[d]).mean()
-            gamma[d] = updated
+        active = np.arange(n_topics)
+        # Beliefs in the topics that are left alone, and what these mean for the words.
+        alone, rest = np.zeros(n_topics), np.zeros(n.size)
+        for iteration in range(n_local):
+            if most != ALL_TOPICS:
+                limit = most if iteration >= ALL_TOPICS_FIRST else n_topics
+                kept = _used((gamma[d] - alpha)[active], UNUSED * n.sum() / n_topics, limit)
+                left, active = active[~kept], active[kept]
+                gamma[d, left] = alpha[left]
+                alone[left] = _unscaled_belief(gamma[d, left], collapsed) * factor[left]
+                rest += beta[:, left] @ alone[left]
+            belief, scale = _belief(gamma[d, active], factor[active], collapsed)
+            share = n / (beta[:, active] @ belief + scale * rest)
+            updated = alpha[active] + belief * (share @ beta[:, active])
+            change = np.abs(updated - gamma[d, active]).sum() / n_topics
+            gamma[d, active] = updated
             if change < tol:
                 break
-        belief = _scaled_exp_digamma(gamma[d])[0] * factor
+        belief, scale = _belief(gamma[d, active], factor[active], collapsed)
         theta[d] = 0
-        theta[d, :n_topics] = belief
-        ratio[words] = n / (beta @ belief)
+        theta[d, :n_topics] = scale * alone
+        theta[d, active] = belief
+        ratio[words] = n / (beta[:, active] @ belief + scale * rest)
+
+
+def _belief(gamma: Array, factor: Array, collapsed: bool) -> tuple[Array, float]:
+    """exp(psi(gamma)) factor times a scale, or gamma factor; and that scale."""
+    if collapsed:
+        return gamma * factor, 1.0
+    scaled, offset = _scaled_exp_digamma(gamma)
+    return scaled * factor, float(np.exp(min(float(offset), 80.0)))
+
+
+def _unscaled_belief(gamma: Array, collapsed: bool) -> Array:
+    """The same without factor and scale, of topics without tokens; what is negligible is 0."""
+    if collapsed:
+        return gamma
+    return np.where(gamma > NEGLIGIBLE_ALPHA, np.exp(special.digamma(gamma.astype(np.float64))), 0)
+
+
+def _used(tokens: Array, least: float, most: int) -> NDArray[np.bool_]:
+    """Which topics to go on with: the `most` with the largest tokens, of those with `least`."""
+    if tokens.size > most:
+        least = max(least, np.partition(tokens, -most)[-most])
+    kept = tokens >= least
+    saves_half = 2 * _padded(int(kept.sum())) <= _padded(tokens.size)
+    return kept if kept.any() and saves_half else np.ones(tokens.size, bool)
+
+
+def _padded(n: int) -> int:
+    return -(-n // LANES) * LANES
 
 
 def lda_statistics(
@@ -117,6 +167,7 @@ def lda_update(
     prior: Array,
     rho: float,
     scale: float,
+    collapsed: bool,
     rows: Array,
     table: Array,
     offset: Array,
@@ -124,7 +175,7 @@ def lda_update(
     start: int,
     stop: int,
 ) -> None:
-    """`lda_statistics` of the table `old`, then `blend_rows`, then `exp_digamma`."""
+    """`lda_statistics` of the table `old`, then `blend_rows`, then `exp_digamma` or a copy."""
     statistics, blended = np.empty_like(anchor), np.empty_like(anchor)
     lda_statistics(
         word_ptr, documents, positions, ratio, theta, old, statistics, totals, start, stop
@@ -132,7 +183,10 @@ def lda_update(
     blend_rows(anchor, prior, statistics, rho, scale, blended, start, stop)
     if rows.shape[0] > 0:
         rows[start:stop] = blended[start:stop]
-    if table.shape[0] > 0:
+    if table.shape[0] > 0 and collapsed:
+        part, n_topics = slice(start, stop), anchor.shape[1]
+        table[part, :n_topics], table[part, n_topics:], offset[part] = blended[part], 0, 0
+    elif table.shape[0] > 0:
         exp_digamma(blended, table, offset, start, stop)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,11 @@ class LdaModel(RunningTotals):
         backend: "compiled" or "reference".
         n_threads: threads to use; no result depends on it.
         eta_per_word: learn a prior for each word instead of one for all.
+        max_doc_topics: a local step goes on with so many topics of a document at most, the ones
+            it uses (`kernels.compiled_local`); None goes on with all.
     """
+
+    local_kind: ClassVar[str] = "mean-field"
 
     n_components: int
     n_words: int
@@ -50,11 +54,14 @@ class LdaModel(RunningTotals):
     backend: str = "compiled"
     n_threads: int = 1
     eta_per_word: bool = False
+    max_doc_topics: int | None = None
 
     @cached_property
     def _arrays(self) -> LdaArrays:
         module = kernels.get(self.backend)
-        return LdaArrays(module, self.n_components, self.dtype, self.n_threads)
+        most = self.max_doc_topics or kernels.ALL_TOPICS
+        collapsed = self.local_kind == "collapsed"
+        return LdaArrays(module, self.n_components, self.dtype, self.n_threads, collapsed, most)
 
     @cached_property
     def _make_batch(self) -> BatchMaker:
@@ -235,8 +242,8 @@ class LdaModel(RunningTotals):
 
     def inner(self, natural: LdaNatural, batch: WordBatch, statistics: LdaNatural) -> float:
         """sum_wk s_wk (psi(lambda_wk) - psi(sum_v lambda_vk))."""
-        psi = self._arrays.digamma(natural.rows).astype(np.float64)
-        topics = statistics.totals @ special.digamma(natural.totals)
+        psi = self._arrays.expected_log(natural.rows).astype(np.float64)
+        topics = statistics.totals @ self._arrays.expected_log(natural.totals)
         return float((psi * statistics.rows).sum() - topics)
 
     # --- whole-data statistics

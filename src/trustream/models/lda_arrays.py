@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from trustream.kernels import BLOCK, LANES, threads
+from trustream.kernels import ALL_TOPICS, BLOCK, LANES, threads
 from trustream.models.lazy_rows import word_parts
 from trustream.models.lda_batch import WordBatch
 from trustream.models.protocol import Float64
@@ -94,24 +94,32 @@ class LdaNatural:
         if self._rows is None and isinstance(self.source, Blend):
             _, self._totals, table, offset = arrays.blend(self.source, table=True)
             return table, offset
-        return arrays.exp_digamma(self.rows)
+        return arrays.table(self.rows)
 
 
 @dataclass(frozen=True)
 class LdaArrays:
-    """What each kernel computes, for all words or documents of a batch."""
+    """What each kernel computes, for all words or documents of a batch.
+
+    Attributes:
+        kernels: `kernels.compiled` or `kernels.reference`.
+        collapsed: whether the local step takes expected counts as they are (`lda_collapsed`).
+        most: most topics of a document in the local step, or ALL_TOPICS.
+    """
 
     kernels: ModuleType
     n_topics: int
     dtype: str
     n_threads: int
+    collapsed: bool = False
+    most: int = ALL_TOPICS
 
-    def exp_digamma(self, rows: Array) -> tuple[Array, Array]:
-        """exp(psi(rows) + offset), (W, padded K), and offset (W,)."""
+    def table(self, rows: Array) -> tuple[Array, Array]:
+        """exp(psi(rows) + offset), or with `collapsed` the rows, (W, padded K), and offset (W,)."""
         table, offset = self._empty_table(rows.shape[0])
 
         def work(start: int, stop: int) -> None:
-            self.kernels.exp_digamma(rows, table, offset, start, stop)
+            self._fill_table(rows, table, offset, start, stop)
 
         self._over_words(work, rows.shape[0])
         return table, offset
@@ -136,7 +144,7 @@ class LdaArrays:
             def work(start: int, stop: int) -> None:
                 self.kernels.blend_rows(anchor, eta, statistics.rows, rho, scale, made, start, stop)
                 if table:
-                    self.kernels.exp_digamma(made, exp_psi, offset, start, stop)
+                    self._fill_table(made, exp_psi, offset, start, stop)
 
             self._over_words(work, n_words)
             sums = statistics.totals
@@ -145,10 +153,11 @@ class LdaArrays:
             walk = (batch.word_ptr, batch.documents, batch.positions)
             local = (beliefs.ratio, beliefs.theta, beliefs.table)
             blocks = np.empty((-(-n_words // BLOCK), self.n_topics))
+            out = (made, exp_psi, offset, blocks)
 
             def work(start: int, stop: int) -> None:
                 self.kernels.lda_update(
-                    *walk, *local, anchor, *recipe, made, exp_psi, offset, blocks, start, stop
+                    *walk, *local, anchor, *recipe, self.collapsed, *out, start, stop
                 )
 
             self._over_words(work, n_words)
@@ -157,14 +166,25 @@ class LdaArrays:
         totals = (1 - rho) * parts.anchor.totals + rho * (parts.eta_totals + scale * sums)
         return made, totals, exp_psi, offset
 
+    def _fill_table(self, rows: Array, table: Array, offset: Array, start: int, stop: int) -> None:
+        if self.collapsed:
+            part = slice(start, stop)
+            table[part, : self.n_topics], offset[part] = rows[part], 0
+            table[part, self.n_topics :] = 0
+        else:
+            self.kernels.exp_digamma(rows, table, offset, start, stop)
+
     def _empty_table(self, n_words: int) -> tuple[Array, Array]:
         width = -(-self.n_topics // LANES) * LANES
         return np.empty((n_words, width), self.dtype), np.empty(n_words, self.dtype)
 
     @np.errstate(over="ignore", invalid="ignore")  # an infinite step is refused at its end
     def factor(self, totals: Float64) -> tuple[Array, float]:
-        """exp(offset - psi(totals)), (K,), largest entry 1, and that offset."""
-        psi = special.digamma(totals)
+        """exp(offset - psi(totals)), (K,), largest entry 1, and that offset.
+
+        With `collapsed` log takes the place of psi.
+        """
+        psi = self.expected_log(totals)
         least = float(psi.min())
         return np.exp(least - psi).astype(self.dtype), least
 
@@ -194,6 +214,8 @@ class LdaArrays:
                 gamma,
                 theta,
                 ratio,
+                self.collapsed,
+                self.most,
                 n_local,
                 tol,
                 start,
@@ -272,6 +294,15 @@ class LdaArrays:
         out = np.empty(x.size, x.dtype)
         self.kernels.digamma(x.reshape(-1), out)
         return out.reshape(x.shape)
+
+    def expected_log(self, x: Array) -> Array:
+        """What log lambda is expected to be, up to a topic's constant: psi, or log if `collapsed`.
+
+        Sums over all words, (K,), come in float64 and get SciPy's digamma.
+        """
+        if self.collapsed:
+            return np.log(x)
+        return self.digamma(x) if x.ndim > 1 else np.asarray(special.digamma(x))
 
     def _over_words(self, work: Any, n_words: int) -> None:
         threads.run(work, word_parts(n_words, self.n_threads), self.n_threads)

@@ -27,7 +27,7 @@ def of_alpha(arrays: LdaArrays, prior: LdaPrior, locals_: list[Array]) -> Dirich
     count = sum(gamma.shape[0] for gamma in locals_)
     total = np.zeros(arrays.n_topics)
     for gamma in locals_:
-        psi = arrays.digamma(gamma)
+        psi = _expected_psi(arrays, gamma, prior.alpha)
         psi_sum = special.digamma(gamma.sum(axis=1, dtype=np.float64))
         total += psi.sum(axis=0, dtype=np.float64) - psi_sum.sum()
     return DirichletEvidence(prior.alpha, total / max(count, 1), 1.0, 0.0, float(count))
@@ -71,5 +71,26 @@ def _mean_psi(arrays: LdaArrays, lambda_: LazyRows, prior: LdaPrior, words: Arra
     for first in range(0, words.size, VISITED_WORDS):
         part = words[first : first + VISITED_WORDS]
         rows = lambda_.get(arrays.kernels, part, prior.pattern, arrays.n_threads)
-        means[first : first + part.size] = arrays.digamma(rows).mean(axis=1, dtype=np.float64)
+        psi = _expected_psi(arrays, rows, prior.rows(part))
+        means[first : first + part.size] = psi.mean(axis=1, dtype=np.float64)
     return means
+
+
+def _expected_psi(arrays: LdaArrays, parameters: Array, prior: Float64) -> Array:
+    """psi(parameters); with the collapsed local step, E[psi(prior + n)] of uncertain counts n.
+
+    There parameters = prior + E[n], and the counts are close to Poisson ones: zero with
+    probability exp(-E[n]), else (Teh, Kurihara and Welling 2008) close to their mean, so that
+
+        E[psi(a + n)] = exp(-E[n]) psi(a) + (1 - exp(-E[n])) psi(a + E[n] / (1 - exp(-E[n]))).
+
+    psi at the mean would take a hundredth of a count, which each topic gets from the prior alone,
+    for evidence of a larger prior, which gives each topic more: alpha would grow without end.
+    """
+    if not arrays.collapsed:
+        return arrays.digamma(parameters)
+    a = np.broadcast_to(prior, parameters.shape).astype(parameters.dtype)
+    counts = np.maximum(parameters - a, np.finfo(parameters.dtype).tiny)
+    some = -np.expm1(-counts)
+    psi = arrays.digamma(np.ascontiguousarray(a))
+    return np.asarray(psi + some * (arrays.digamma(a + counts / some) - psi))

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_arrays import LdaNatural
@@ -85,10 +84,10 @@ class RunningTotals:
 
     def inner_total(self, lambda_: LazyRows, prior: LdaPrior, total: LdaTotal) -> float:
         """sum_vk total_vk (psi(lambda_vk) - psi(sum_v lambda_vk)), some words at a time."""
-        value = -float(total.sums @ special.digamma(lambda_.totals))
+        value = -float(total.sums @ self._arrays.expected_log(lambda_.totals))
         for first in range(0, self.n_words, VISITED_WORDS):
             words = np.arange(first, min(first + VISITED_WORDS, self.n_words))
-            psi = self._arrays.digamma(
+            psi = self._arrays.expected_log(
                 lambda_.get(self._arrays.kernels, words, prior.pattern, self._arrays.n_threads)
             )
             value += float((psi.astype(np.float64) * total.rows[words]).sum())

@@ -199,7 +199,9 @@ mean_change_tol, tol, n_init, dtype, n_jobs, verbose, callback, random_state
 
     def _new_lda(self) -> LatentDirichletAllocation:
         names = {*self._get_param_names()} - {*_OWN}
-        return LatentDirichletAllocation(**{name: getattr(self, name) for name in names})
+        parameters = {name: getattr(self, name) for name in names}
+        # A user has few items: nothing to gain from leaving topics alone.
+        return LatentDirichletAllocation(max_doc_topics=None, **parameters)
 
     def _checked(self, ratings: Any, user_ids: Any, item_ids: Any) -> Ratings:
         threshold = self.threshold

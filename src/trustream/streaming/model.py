@@ -63,7 +63,9 @@ def as_estimator(checkpoint: Checkpoint) -> LatentDirichletAllocation:
         "learn_priors", "dtype", "random_state",
     )  # fmt: skip
     model = LatentDirichletAllocation(
-        learning_method=settings["method"], **{key: settings[key] for key in shared}
+        learning_method=settings["method"],
+        max_doc_topics=None,
+        **{key: settings[key] for key in shared},
     )
     state = checkpoint.state
     model._state = state

@@ -1,0 +1,132 @@
+"""Parts of LDA's local step in Numba: a document's rows of the table, and a pass over them.
+
+Conventions as in `compiled`.
+"""
+
+# Bodies are typed by Numba, per dtype.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from trustream.kernels import LANES, elementary, simd
+
+_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
+
+
+@njit(**_OPTIONS)
+def whole(n):
+    """n rounded up to whole vectors."""
+    return (n + LANES - 1) // LANES * LANES
+
+
+@njit(**_OPTIONS)
+def scaled_exp_digamma(x, n, out, place):
+    """out = exp(psi(x) + offset) from `place` on for the first n entries, then 0.
+
+    Returns offset. x and out have whole vectors.
+    """
+    width = whole(n)
+    for k in range(n, width):
+        x[k] = x[0]  # not larger than the largest, whatever it is
+    least = elementary.deficit(simd.load(x, 0))
+    simd.store(out, place, least)
+    for k in range(LANES, width, LANES):
+        deficit = elementary.deficit(simd.load(x, k))
+        simd.store(out, place + k, deficit)
+        least = simd.minimum(least, deficit)
+    offset = simd.smallest(least)
+    for k in range(0, width, LANES):
+        deficit = simd.load(out, place + k)
+        scaled = elementary.scaled_exp_digamma(simd.load(x, k), deficit, simd.splat(offset))
+        simd.store(out, place + k, scaled)
+    for k in range(n, width):
+        out[place + k] = 0
+    return offset
+
+
+@njit(**_OPTIONS)
+def pack(ids, counts, table, active, n_active, first, last, packed, weights):
+    """Copy the active topics of words first..last, row after row; pad to whole vectors.
+
+    Returns the number of words, padded.
+    """
+    width, packed_width = table.shape[1], whole(n_active)
+    flat = table.reshape(-1)
+    n_words = last - first
+    for i in range(n_words):
+        row, place = np.int64(ids[first + i]) * width, i * packed_width
+        if n_active == active.size:
+            for k in range(0, width, LANES):
+                simd.store(packed, place + k, simd.load(flat, row + k))
+        else:
+            for j in range(n_active):
+                packed[place + j] = flat[row + active[j]]
+            for j in range(n_active, packed_width):
+                packed[place + j] = 0
+        weights[i] = counts[first + i]
+    n_padded = whole(n_words)
+    ones = simd.splat(table.dtype.type(1))
+    for i in range(n_words, n_padded):
+        for k in range(0, packed_width, LANES):
+            simd.store(packed, i * packed_width + k, ones)
+        weights[i] = 0
+    return n_padded
+
+
+# One function, although long: a call that passes arrays counts references, and inside this loop
+# that would cost more than the work.
+@njit(**_OPTIONS)
+def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total, last):
+    """ratio_w = weights_w / (rest_w + sum_k theta_k table_wk) over packed words, eight at a time.
+
+    Then total_k += sum_w ratio_w table_wk, or, the last time, weights_w = ratio_w. `rest` is read
+    from `begin` on and multiplied by `rest_scale`.
+    """
+    zero = simd.splat(packed.dtype.type(0))
+    level = simd.splat(rest_scale)
+    for i in range(0, n_words, LANES):
+        r0 = i * width
+        r1, r2, r3, r4 = r0 + width, r0 + 2 * width, r0 + 3 * width, r0 + 4 * width
+        r5, r6, r7 = r0 + 5 * width, r0 + 6 * width, r0 + 7 * width
+        s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
+        for k in range(0, width, LANES):
+            t = simd.load(theta, k)
+            s0 = simd.multiply_add(t, simd.load(packed, r0 + k), s0)
+            s1 = simd.multiply_add(t, simd.load(packed, r1 + k), s1)
+            s2 = simd.multiply_add(t, simd.load(packed, r2 + k), s2)
+            s3 = simd.multiply_add(t, simd.load(packed, r3 + k), s3)
+            s4 = simd.multiply_add(t, simd.load(packed, r4 + k), s4)
+            s5 = simd.multiply_add(t, simd.load(packed, r5 + k), s5)
+            s6 = simd.multiply_add(t, simd.load(packed, r6 + k), s6)
+            s7 = simd.multiply_add(t, simd.load(packed, r7 + k), s7)
+        sums = simd.sums(s0, s1, s2, s3, s4, s5, s6, s7)
+        sums = simd.multiply_add(level, simd.load(rest, begin + i), sums)
+        ratio = simd.divide(simd.load(weights, i), sums)
+        if last:
+            simd.store(weights, i, ratio)
+            continue
+        s0, s1, s2, s3 = (
+            simd.lane(ratio, 0),
+            simd.lane(ratio, 1),
+            simd.lane(ratio, 2),
+            simd.lane(ratio, 3),
+        )
+        s4, s5, s6, s7 = (
+            simd.lane(ratio, 4),
+            simd.lane(ratio, 5),
+            simd.lane(ratio, 6),
+            simd.lane(ratio, 7),
+        )
+        for k in range(0, width, LANES):
+            t = simd.load(total, k)
+            t = simd.multiply_add(s0, simd.load(packed, r0 + k), t)
+            t = simd.multiply_add(s1, simd.load(packed, r1 + k), t)
+            t = simd.multiply_add(s2, simd.load(packed, r2 + k), t)
+            t = simd.multiply_add(s3, simd.load(packed, r3 + k), t)
+            t = simd.multiply_add(s4, simd.load(packed, r4 + k), t)
+            t = simd.multiply_add(s5, simd.load(packed, r5 + k), t)
+            t = simd.multiply_add(s6, simd.load(packed, r6 + k), t)
+            t = simd.multiply_add(s7, simd.load(packed, r7 + k), t)
+            simd.store(total, k, t)
