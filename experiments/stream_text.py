@@ -48,7 +48,7 @@ _QUICK = {
     "streams": [
         {**each, "n_articles": n, "marks": marks}
         for each, n, marks in zip(
-            _SETS, (8000, 4000), ([1000, 1200, 2000, 4000], [1000, 1200, 2000]), strict=True
+            _SETS, (6000, 4000), ([1000, 1200, 2000, 4000], [1000, 1200, 2000]), strict=True
         )
     ],
     "n_validation": 100,
@@ -57,7 +57,7 @@ _QUICK = {
     "first": 1000,
     "batch_passes": 25,
     "svb_batch_sizes": [1000],
-    "svb_pairs": 10,
+    "svb_pairs": 5,
 }
 
 
