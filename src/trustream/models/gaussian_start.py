@@ -87,7 +87,7 @@ def spherical(y: Float64, m: Float64, n_rounds: int) -> Clusters:
 
 def _distance(y: Float64, squares: Float64, m: Float64) -> Float64:
     """|y_n - m_k|^2, (n, K)."""
-    return np.maximum(squares - 2 * (y @ m.T) + np.square(m).sum(axis=1), 0)
+    return np.asarray(np.maximum(squares - 2 * (y @ m.T) + np.square(m).sum(axis=1), 0))
 
 
 def _scores(distance: Float64, v: Float64, weights: Float64, d: int) -> tuple[Float64, Float64]:
