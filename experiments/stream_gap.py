@@ -198,7 +198,7 @@ def draw(result: Result) -> Figure:
     if paper:
         axes.axvline(float(np.mean(paper)), color=plots.COLOURS["TR"], linestyle=":", linewidth=1.0)
     axes.set_yticks(range(len(names)), names)
-    axes.set(xlabel="nat/word (Chib), dashed: whole data, dotted: stream as in the paper")
+    axes.set(xlabel="nat/word (Chib)\ndashed: whole data, dotted: stream as in the paper")
     axes.set_title(f"{result.source.name}, K = {result.settings['n_components']}")
     return figure
 
