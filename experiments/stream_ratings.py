@@ -45,7 +45,7 @@ _PAPER: dict[str, Any] = {
     "batch_passes": 100,
     "svb_batch_sizes": [1000],
     "svb_pairs": 100,
-    # 50 factors take HPF minutes, and none of the others does better with 100.
+    # 50 factors take HPF minutes.
     "factors": {"HPF": [10, 20], "PMF": [10, 20, 50], "NMF": [10, 20, 50]},
 }
 _QUICK = {
