@@ -48,6 +48,8 @@ def search(name: str, data: Path, n_jobs: int, fresh: bool = False, most: float 
             done = next((entry for entry in known if entry["settings"] == chosen), None)
             if done is None:
                 if most <= 0:
+                    found = _best(candidates)["settings"] if candidates else best
+                    _write(name, found, known)
                     return
                 most -= 1
                 done = _try(name, chosen, train, scorer)

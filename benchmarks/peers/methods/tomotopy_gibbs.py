@@ -19,7 +19,7 @@ BASE: dict[str, Any] = {
     "workers": 2,
 }
 GRID: dict[str, list[Any]] = {
-    "eta": [0.01, 0.05, 0.1],
+    "eta": [0.01, 0.05, 0.1, 0.2],
     "alpha": [0.1, 0.05, 0.01],
     "optim_interval": [10, 5, 0],
     "parallel": ["DEFAULT", "COPY_MERGE", "PARTITION"],
