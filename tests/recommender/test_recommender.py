@@ -225,7 +225,12 @@ def test_parameters_are_those_of_scikit_learn() -> None:
 def test_defaults_are_those_of_the_topic_model() -> None:
     """But for two, and for parameters that have no place here."""
     ours, theirs = TopicRecommender().get_params(), LatentDirichletAllocation().get_params()
-    assert set(theirs) - set(ours) == {"total_samples", "warm_start"}
+    assert set(theirs) - set(ours) == {
+        "local",
+        "max_doc_topics",
+        "total_samples",
+        "warm_start",
+    }
     shared = set(ours) & set(theirs)
     assert {name for name in shared if ours[name] != theirs[name]} == {
         "n_components",
