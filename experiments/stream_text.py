@@ -129,6 +129,8 @@ def summarise(result: Result) -> Summary:
         size = f"{stream['n_articles']:,}" if stream["n_articles"] else "all"
         notes.append(f"K = {k}: {size} articles.")
     notes += [
+        "The rate of arrival and the number of articles that learning begins with were settled "
+        "after looking at scores of streaming trust region.",
         f"Scores are those of {settings['n_test']:,} test articles (Chib, "
         f"{settings['chib'].get('n_repeats', 12)} chains an article), each line's at its right "
         "end; the paper's streams end at millions of articles.",
