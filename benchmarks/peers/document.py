@@ -185,7 +185,12 @@ def _settings(results: Results) -> str:
     rows = []
     for name in (*methods.PEERS, *methods.SPARK):
         peer = methods.module(name)
-        chosen = ", ".join(f"{key} {value}" for key, value in grid.settings(name).items())
-        rows.append([name, peer.ABOUT, chosen, str(len(grid.tried(name)))])
+        # What was run, which a grid that went on since may not choose any more.
+        runs = [stored["methods"].get(name, {}) for stored in results.content["workloads"].values()]
+        used = next((run["settings"] for run in runs if "settings" in run), grid.settings(name))
+        chosen = ", ".join(f"{key} {value}" for key, value in used.items())
+        unfinished = peer.GRID and not grid.finished(name)
+        n_tried = f"{len(grid.tried(name))}{', not finished' if unfinished else ''}"
+        rows.append([name, peer.ABOUT, chosen, n_tried])
     text = "## Settings of the peers\n\n"
     return text + table(["", "what is run", "chosen", "settings tried"], rows)

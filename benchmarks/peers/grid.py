@@ -34,6 +34,11 @@ def tried(name: str) -> list[dict[str, Any]]:
     return list(_read()["methods"].get(name, {}).get("tried", []))
 
 
+def finished(name: str) -> bool:
+    """Whether the whole grid was tried."""
+    return bool(_read()["methods"].get(name, {}).get("finished", False))
+
+
 def search(name: str, data: Path, n_jobs: int, fresh: bool = False, most: float = math.inf) -> None:
     """Run the grid of one peer, at most so many settings; goes on where it was interrupted."""
     peer = methods.module(name)
@@ -57,7 +62,7 @@ def search(name: str, data: Path, n_jobs: int, fresh: bool = False, most: float 
                 _write(name, best, known)
             candidates.append(done)
         best = _best(candidates)["settings"]
-    _write(name, best, known)
+    _write(name, best, known, finished=True)
 
 
 def _best(candidates: list[dict[str, Any]]) -> dict[str, Any]:
@@ -92,11 +97,14 @@ def _read() -> dict[str, Any]:
     return dict(json.loads(PATH.read_text()))
 
 
-def _write(name: str, best: dict[str, Any], known: list[dict[str, Any]]) -> None:
+def _write(
+    name: str, best: dict[str, Any], known: list[dict[str, Any]], finished: bool = False
+) -> None:
     content = _read()
     content["cpu"] = machine.cpu_model()
     content["methods"][name] = {
         "version": methods.version(name),
+        "finished": finished,
         "best": best,
         "tried": known,
     }
