@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -13,32 +12,12 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_non_negative
 
-from trustream.estimators import parameters
+from trustream.estimators import lda_building, parameters
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.topic_scores import TopicScores
 from trustream.estimators.training import Settings
-from trustream.kernels import threads
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
-from trustream.models.lda_collapsed import CollapsedLdaModel
-
-# Measured, see docs/defaults.md: smaller batches are too noisy for short documents and for many
-# topics, and fewer steps than these leave topics unused.
-_BATCH_TOKENS = 60_000
-_BATCH_TOKENS_A_TOPIC = 600
-_LEAST_STEPS = 20
-_MANY_TOPICS = 500
-_INNER = 2
-
-_MODELS: dict[str, type[LdaModel]] = {"mean-field": LdaModel, "collapsed": CollapsedLdaModel}
-
-_LEARN = {
-    True: ("alpha", "eta"),
-    False: (),
-    "alpha": ("alpha",),
-    "eta": ("eta",),
-    "per-word": ("alpha", "eta"),
-}
 
 
 class LatentDirichletAllocation(
@@ -148,7 +127,7 @@ class LatentDirichletAllocation(
         **parameters.COMMON,
         "doc_topic_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "topic_word_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
-        "local": [StrOptions(set(_MODELS))],
+        "local": [StrOptions(set(lda_building.MODELS))],
         "max_doc_topics": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left")],
         "mean_change_tol": [Interval(Real, 0, None, closed="left")],
@@ -239,7 +218,7 @@ class LatentDirichletAllocation(
         if per == "document":
             return value
         X = self._check_fitted_data(X)
-        return value * X.shape[0] / _n_tokens(X)
+        return value * X.shape[0] / lda_building.n_tokens(X)
 
     def perplexity(self, X: Any) -> float:
         """exp(-bound per word): an upper bound on the perplexity of documents given the topics.
@@ -249,7 +228,7 @@ class LatentDirichletAllocation(
         """
         X = self._check_fitted_data(X)
         bounds = self._local_bounds(self._bounding_model(), self._state, X)
-        return float(np.exp(-bounds.sum() / _n_tokens(X)))
+        return float(np.exp(-bounds.sum() / lda_building.n_tokens(X)))
 
     def top_words(self, n: int = 10, feature_names: Sequence[str] | None = None) -> list[list[str]]:
         """The n most probable words of each topic, most probable first.
@@ -307,48 +286,16 @@ class LatentDirichletAllocation(
         return LazyRows, LdaPrior
 
     def _build_model(self, n_features: int) -> LdaModel:
-        stochastic = parameters.METHODS[self.learning_method] in parameters.STOCHASTIC
-        most: Any = self.max_doc_topics
-        if most == "auto":
-            many = self.n_components >= _MANY_TOPICS
-            most = self.n_components // 8 if many else self.n_components
-        return _MODELS[self.local](
-            self.n_components,
-            n_features,
-            dtype=parameters.dtype_name(self.dtype),
-            n_threads=threads.n_threads(self.n_jobs),
-            eta_per_word=self.learn_priors == "per-word",
-            max_doc_topics=most if stochastic else None,
-        )
+        return lda_building.model(self, n_features)
 
     def _reading_model(self) -> LdaModel:
-        # However few topics a step that learns goes on with. With expected counts each topic keeps
-        # a little, which adds up and shows.
-        exact = self.max_doc_topics is None or self.local == "collapsed"
-        return replace(self._current_model(), max_doc_topics=None if exact else self.n_components)
+        return lda_building.reading_model(self, self._current_model())
 
     def _bounding_model(self) -> LdaModel:
-        # A bound is one of mean field, however the topics were found.
-        model = self._reading_model()
-        return LdaModel(**{f.name: getattr(model, f.name) for f in fields(LdaModel)})
+        return lda_building.bounding_model(self._reading_model())
 
     def _build_prior(self, X: Any) -> LdaPrior:
-        shapes = {
-            "doc_topic_prior": [(), (self.n_components,)],
-            "topic_word_prior": [(), (X.shape[1],), (self.n_components, X.shape[1])],
-        }
-        values = {}
-        for name, allowed in shapes.items():
-            given = getattr(self, name)
-            value = np.asarray(0.1 if given is None else given, np.float64)
-            if value.shape not in allowed:
-                raise ValueError(f"{name} has shape {value.shape}, expected one of {allowed}")
-            if not (np.isfinite(value).all() and (value > 0).all()):
-                raise ValueError(f"{name} must be positive and finite")
-            values[name] = value
-        return LdaPrior.of(
-            values["doc_topic_prior"], values["topic_word_prior"], self.n_components, X.shape[1]
-        )
+        return lda_building.prior(self, X.shape[1])
 
     def _check_data(self, X: Any, reset: bool) -> sp.csr_matrix:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
@@ -363,14 +310,16 @@ class LatentDirichletAllocation(
             kappa=self.learning_decay,
             cooldown=self.cooldown,
             batch_size=parameters.batch_size(
-                self.batch_size, self.learning_method, _auto_batch_size(X, self.n_components)
+                self.batch_size, self.learning_method, lda_building.batch_size(X, self.n_components)
             ),
             max_iter=self.max_iter,
-            n_inner=parameters.inner_iter(self.inner_iter, self.learning_method, _INNER),
+            n_inner=parameters.inner_iter(
+                self.inner_iter, self.learning_method, lda_building.INNER
+            ),
             n_local=self.max_doc_update_iter,
             local_tol=self.mean_change_tol,
             tol=self.tol,
-            learn=_LEARN[self.learn_priors],
+            learn=lda_building.LEARN[self.learn_priors],
         )
 
     def _local_settings(self) -> tuple[int, float]:
@@ -382,18 +331,3 @@ class LatentDirichletAllocation(
 
     def _tiny_parameters(self) -> dict[str, Any]:
         return {"doc_topic_prior": None, "topic_word_prior": None}
-
-
-def _auto_batch_size(X: Any, n_components: int) -> int:
-    """Documents that hold enough tokens for all topics, at most a twentieth of the data."""
-    n_documents = X.shape[0]
-    tokens = max(_BATCH_TOKENS, _BATCH_TOKENS_A_TOPIC * n_components)
-    documents = tokens * n_documents / max(float(X.sum()), 1.0)
-    return max(1, int(min(documents, n_documents / _LEAST_STEPS)))
-
-
-def _n_tokens(X: Any) -> float:
-    n_tokens = float(X.sum())
-    if n_tokens == 0:
-        raise ValueError("there is not a single word in X: nothing to average over")
-    return n_tokens

@@ -19,8 +19,9 @@ from scipy import special
 from trustream import kernels
 from trustream.models import lda_evidence
 from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_arrays import Beliefs, Blend, LdaArrays, LdaNatural
+from trustream.models.lda_arrays import LdaArrays
 from trustream.models.lda_batch import BatchMaker, WordBatch, segment_sums
+from trustream.models.lda_natural import Beliefs, Blend, LdaNatural
 from trustream.models.lda_prior import LdaPrior
 from trustream.models.lda_sampling import sample_prior
 from trustream.models.lda_totals import RunningTotals

@@ -33,8 +33,8 @@ from scipy import special
 from trustream.models import lda_evidence
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel
-from trustream.models.lda_arrays import LdaNatural
 from trustream.models.lda_batch import WordBatch, segment_sums
+from trustream.models.lda_natural import LdaNatural
 from trustream.models.lda_prior import LdaPrior
 from trustream.models.protocol import Float64
 

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_arrays import LdaNatural
 from trustream.models.lda_batch import WordBatch
 from trustream.models.lda_evidence import VISITED_WORDS
+from trustream.models.lda_natural import LdaNatural
 from trustream.models.lda_prior import LdaPrior
 from trustream.models.protocol import Float64
 

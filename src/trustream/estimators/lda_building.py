@@ -1,0 +1,114 @@
+"""What the parameters of the LDA estimator stand for: model, prior, size of a batch."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trustream.estimators import parameters
+from trustream.kernels import threads
+from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda_collapsed import CollapsedLdaModel
+
+if TYPE_CHECKING:
+    from trustream.estimators.lda import LatentDirichletAllocation
+
+# By the parameter `local`.
+MODELS: dict[str, type[LdaModel]] = {"mean-field": LdaModel, "collapsed": CollapsedLdaModel}
+# By the parameter `learn_priors`.
+LEARN = {
+    True: ("alpha", "eta"),
+    False: (),
+    "alpha": ("alpha",),
+    "eta": ("eta",),
+    "per-word": ("alpha", "eta"),
+}
+# Pairs of local and global update in a trust-region step.
+INNER = 2
+# Measured, see docs/defaults.md: smaller batches are too noisy for short documents and for many
+# topics, and fewer steps than these leave topics unused.
+_BATCH_TOKENS = 60_000
+_BATCH_TOKENS_A_TOPIC = 600
+_LEAST_STEPS = 20
+# From so many topics on, going on with an eighth of them saves time and loses nothing.
+_MANY_TOPICS = 500
+
+
+def model(estimator: LatentDirichletAllocation, n_features: int) -> LdaModel:
+    """The model that learns."""
+    k = estimator.n_components
+    most: Any = estimator.max_doc_topics
+    if most == "auto":
+        most = k // 8 if k >= _MANY_TOPICS else k
+    stochastic = parameters.METHODS[estimator.learning_method] in parameters.STOCHASTIC
+    return MODELS[estimator.local](
+        k,
+        n_features,
+        dtype=parameters.dtype_name(estimator.dtype),
+        n_threads=threads.n_threads(estimator.n_jobs),
+        eta_per_word=estimator.learn_priors == "per-word",
+        max_doc_topics=most if stochastic else None,
+    )
+
+
+def reading_model(estimator: LatentDirichletAllocation, model: LdaModel) -> LdaModel:
+    """The model whose beliefs are shown: of all topics that a document uses, however many.
+
+    With expected counts each topic keeps a little, which adds up and shows: none is left alone.
+    """
+    exact = estimator.max_doc_topics is None or estimator.local == "collapsed"
+    return replace(model, max_doc_topics=None if exact else estimator.n_components)
+
+
+def bounding_model(model: LdaModel) -> LdaModel:
+    """The model whose bound is shown: mean field, however the topics were found."""
+    return LdaModel(**{f.name: getattr(model, f.name) for f in fields(LdaModel)})
+
+
+def prior(estimator: LatentDirichletAllocation, n_features: int) -> LdaPrior:
+    """alpha and eta to start from.
+
+    Raises:
+        ValueError: a prior has another shape, or is not positive and finite.
+    """
+    k = estimator.n_components
+    shapes = {
+        "doc_topic_prior": [(), (k,)],
+        "topic_word_prior": [(), (n_features,), (k, n_features)],
+    }
+    values = {}
+    for name, allowed in shapes.items():
+        given = getattr(estimator, name)
+        value = np.asarray(0.1 if given is None else given, np.float64)
+        if value.shape not in allowed:
+            raise ValueError(f"{name} has shape {value.shape}, expected one of {allowed}")
+        if not (np.isfinite(value).all() and (value > 0).all()):
+            raise ValueError(f"{name} must be positive and finite")
+        values[name] = value
+    return LdaPrior.of(values["doc_topic_prior"], values["topic_word_prior"], k, n_features)
+
+
+def batch_size(X: Any, n_components: int) -> int:
+    """Documents that hold enough tokens for all topics, at most a twentieth of the data.
+
+    >>> batch_size(np.full((4000, 10), 10.0), 100)
+    200
+    """
+    n_documents = X.shape[0]
+    tokens = max(_BATCH_TOKENS, _BATCH_TOKENS_A_TOPIC * n_components)
+    documents = tokens * n_documents / max(float(X.sum()), 1.0)
+    return max(1, int(min(documents, n_documents / _LEAST_STEPS)))
+
+
+def n_tokens(X: Any) -> float:
+    """Of all documents together.
+
+    Raises:
+        ValueError: there is none.
+    """
+    total = float(X.sum())
+    if total == 0:
+        raise ValueError("there is not a single word in X: nothing to average over")
+    return total
