@@ -213,3 +213,15 @@ def test_a_huge_document_leaves_topics_alone(k: int) -> None:
     huge = sparse.csr_matrix(rng.gamma(1.0, 1.0, (1, n_words)))
     batch = LdaModel(k, n_words, "float64").batch(huge, slice(None))
     check_local(local_inputs(rng, batch, k, "float64"), "float64", 6, most=16)
+
+
+def test_selection_is_that_of_sorting() -> None:
+    """Of any rank, with ties, and of a part of the numbers."""
+    rng = np.random.default_rng(9)
+    for n in (1, 2, 7, 40):
+        x = rng.integers(0, 12, n).astype(np.float32)
+        for rank in range(n):
+            longer = np.r_[x, np.full(3, -5, np.float32)]
+            assert compiled_local._smallest(longer, n, rank) == np.sort(x)[rank]
+            np.testing.assert_array_equal(np.sort(longer[:n]), np.sort(x))
+            assert (longer[n:] == -5).all()

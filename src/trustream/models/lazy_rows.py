@@ -60,6 +60,7 @@ class LazyRows:
 
     def get(self, kernels: ModuleType, words: Array, pattern: Array, n_threads: int) -> Array:
         """lambda of the given words, (W, K)."""
+        words = words.astype(np.int32, copy=False)  # one kernel to compile, not two
         rows = np.empty((words.size, self.stored.shape[1]), self.stored.dtype)
 
         def work(start: int, stop: int) -> None:
@@ -74,6 +75,7 @@ class LazyRows:
         self, kernels: ModuleType, words: Array, pattern: Array, rows: Array, n_threads: int
     ) -> None:
         """Store lambda of the given words; the caller keeps `totals` right."""
+        words = words.astype(np.int32, copy=False)
 
         def work(start: int, stop: int) -> None:
             kernels.scatter_rows(
