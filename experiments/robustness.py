@@ -39,7 +39,7 @@ _PAPER: dict[str, Any] = {
     "measure": "completion",
     "measure_options": {},
 }
-_QUICK = {**_PAPER, "n_components": 50, "n_articles": 2000, "n_validation": 500}
+_QUICK = {**_PAPER, "n_components": 50, "n_articles": 1000, "n_validation": 500}
 
 
 def plan(settings: Settings, n_draws: int) -> list[Run]:
