@@ -21,6 +21,8 @@ from benchmarks.peers.workloads import Workload
 PATH = Path(__file__).with_name("grid.json")
 WORKLOAD = Workload("grid", "5,000 English articles, K = 50", "wiki_en", 5000, 50)
 TOLERANCE = 0.003
+# More of them give the same model sooner, up to noise.
+_WORKERS = ("workers", "n_jobs")
 
 
 def settings(name: str) -> dict[str, Any]:
@@ -53,7 +55,7 @@ def search(name: str, data: Path, n_jobs: int, fresh: bool = False, most: float 
             done = next((entry for entry in known if entry["settings"] == chosen), None)
             if done is None:
                 if most <= 0:
-                    found = _best(candidates)["settings"] if candidates else best
+                    found = _best(candidates, key)["settings"] if candidates else best
                     _write(name, found, known)
                     return
                 most -= 1
@@ -61,20 +63,21 @@ def search(name: str, data: Path, n_jobs: int, fresh: bool = False, most: float 
                 known.append(done)
                 _write(name, best, known)
             candidates.append(done)
-        best = _best(candidates)["settings"]
+        best = _best(candidates, key)["settings"]
     _write(name, best, known, finished=True)
 
 
-def _best(candidates: list[dict[str, Any]]) -> dict[str, Any]:
-    """The cheapest of those that are nearly the best."""
+def _best(candidates: list[dict[str, Any]], key: str) -> dict[str, Any]:
+    """The cheapest of those that are nearly the best; of numbers of workers the cheapest."""
     top = max(entry["completion"] for entry in candidates)
-    near = [entry for entry in candidates if entry["completion"] >= top - TOLERANCE]
-    return min(near, key=_cost)
+    if key not in _WORKERS:
+        candidates = [entry for entry in candidates if entry["completion"] >= top - TOLERANCE]
+    return min(candidates, key=_cost)
 
 
 def _cost(entry: dict[str, Any]) -> float:
-    chosen = entry["settings"]
-    return float(entry["cpu"] / chosen.get("workers", chosen.get("n_jobs", 1)))
+    workers = [entry["settings"][key] for key in _WORKERS if key in entry["settings"]]
+    return float(entry["cpu"] / (workers[0] if workers else 1))
 
 
 def _try(name: str, chosen: dict[str, Any], train: Any, scorer: Scorer) -> dict[str, Any]:

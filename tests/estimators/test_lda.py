@@ -331,14 +331,15 @@ def test_max_doc_topics_is_checked(most: object) -> None:
         LatentDirichletAllocation(3, max_doc_topics=most).fit(np.eye(3))
 
 
-def test_batches_grow_with_the_number_of_topics() -> None:
-    """Enough tokens for each topic, as long as there are twenty steps a pass."""
-    counts = sp.csr_matrix(np.full((4000, 10), 10.0))
-    sizes = []
-    for n_components in (10, 100, 150, 1000):
-        lda = LatentDirichletAllocation(n_components)
-        sizes.append(lda._settings(counts).batch_size)
-    assert sizes == [200, 200, 200, 200]
-    counts = sp.csr_matrix(np.full((40_000, 10), 10.0))
-    sizes = [LatentDirichletAllocation(k)._settings(counts).batch_size for k in (10, 100, 200, 900)]
-    assert sizes == [600, 600, 1200, 2000]
+def test_batches_suit_topics_and_passes() -> None:
+    """Enough tokens for each topic, at least 20 steps a pass and, if it can be had, 100 in all."""
+
+    def size(n_documents: int, n_components: int, max_iter: int) -> int:
+        counts = sp.csr_matrix(np.full((n_documents, 10), 10.0))
+        lda = LatentDirichletAllocation(n_components, max_iter=max_iter)
+        return lda._settings(counts).batch_size
+
+    # 60,000 tokens are 600 documents; 600 tokens for each of 200 topics are 1,200.
+    assert [size(40_000, k, 5) for k in (10, 100, 200, 900)] == [600, 600, 1200, 2000]
+    assert [size(40_000, 100, passes) for passes in (1, 2)] == [400, 600]
+    assert [size(n, 100, 1) for n in (10_000, 4_000, 1_000)] == [200, 200, 50]

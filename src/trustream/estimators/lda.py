@@ -68,8 +68,9 @@ class LatentDirichletAllocation(
         Most passes of `fit` over the data; draws for "streaming-batch"; "streaming-vb" makes one.
     batch_size : int or None, default=None
         Most documents of a step of `fit`; None takes about 60,000 tokens, 600 for each topic if
-        that is more, or a twentieth of the data if that is less; 1,000 documents for
-        "streaming-vb", 50,000 for "streaming-batch".
+        that is more, down to a third of it if `fit` would have less than 100 steps, or a twentieth
+        of the data if that is less; 1,000 documents for "streaming-vb", 50,000 for
+        "streaming-batch".
     inner_iter : int or None, default=None
         Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
@@ -310,7 +311,9 @@ class LatentDirichletAllocation(
             kappa=self.learning_decay,
             cooldown=self.cooldown,
             batch_size=parameters.batch_size(
-                self.batch_size, self.learning_method, lda_building.batch_size(X, self.n_components)
+                self.batch_size,
+                self.learning_method,
+                lda_building.batch_size(X, self.n_components, self.max_iter),
             ),
             max_iter=self.max_iter,
             n_inner=parameters.inner_iter(

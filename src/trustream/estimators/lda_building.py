@@ -31,7 +31,10 @@ INNER = 2
 # topics, and fewer steps than these leave topics unused.
 _BATCH_TOKENS = 60_000
 _BATCH_TOKENS_A_TOPIC = 600
-_LEAST_STEPS = 20
+_LEAST_STEPS_A_PASS = 20
+# Where there would be fewer steps in all, batches shrink, down to a part of their tokens.
+_LEAST_STEPS = 100
+_LEAST_PART = 1 / 3
 # From so many topics on, going on with an eighth of them saves time and loses nothing.
 _MANY_TOPICS = 500
 
@@ -90,16 +93,20 @@ def prior(estimator: LatentDirichletAllocation, n_features: int) -> LdaPrior:
     return LdaPrior.of(values["doc_topic_prior"], values["topic_word_prior"], k, n_features)
 
 
-def batch_size(X: Any, n_components: int) -> int:
-    """Documents that hold enough tokens for all topics, at most a twentieth of the data.
+def batch_size(X: Any, n_components: int, max_iter: int) -> int:
+    """Documents that hold enough tokens for all topics and leave enough steps to all passes.
 
-    >>> batch_size(np.full((4000, 10), 10.0), 100)
-    200
+    >>> X = np.full((4000, 10), 10.0)
+    >>> batch_size(X, 100, 5), batch_size(X, 100, 1)
+    (200, 200)
+    >>> batch_size(np.full((40_000, 10), 10.0), 100, 1)
+    400
     """
     n_documents = X.shape[0]
     tokens = max(_BATCH_TOKENS, _BATCH_TOKENS_A_TOPIC * n_components)
     documents = tokens * n_documents / max(float(X.sum()), 1.0)
-    return max(1, int(min(documents, n_documents / _LEAST_STEPS)))
+    documents = min(documents, max(_LEAST_PART * documents, n_documents * max_iter / _LEAST_STEPS))
+    return max(1, int(min(documents, n_documents / _LEAST_STEPS_A_PASS)))
 
 
 def n_tokens(X: Any) -> float:
