@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +63,8 @@ def search(name: str, data: Path, n_jobs: int, fresh: bool = False, most: float 
                 done = _try(name, chosen, train, scorer)
                 known.append(done)
                 _write(name, best, known)
-            candidates.append(done)
+            if "error" not in done:
+                candidates.append(done)
         best = _best(candidates, key)["settings"]
     _write(name, best, known, finished=True)
 
@@ -84,7 +86,10 @@ def _try(name: str, chosen: dict[str, Any], train: Any, scorer: Scorer) -> dict[
     peer = methods.module(name)
     recorder = Recorder(scorer, name=f"{name} {list(chosen.values())}", only_last=True)
     effort = float(peer.REFERENCE.split()[0])
-    peer.run(train, WORKLOAD.n_topics, chosen, effort, recorder)
+    try:
+        peer.run(train, WORKLOAD.n_topics, chosen, effort, recorder)
+    except subprocess.CalledProcessError as error:
+        return {"settings": chosen, "error": f"ended with {error.returncode}"}
     last = recorder.points[-1]
     return {
         "settings": chosen,
