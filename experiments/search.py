@@ -34,6 +34,8 @@ GRID: dict[str, list[Any]] = {
 }
 # Steps below which a run has hardly begun to learn.
 ENOUGH = 200
+# Sum of learning rates below which the random start still weighs a seventh, exp(-2), or more.
+MOVED = 2
 # Which sets of Tables 1 and 2 the paper used with how many topics (the circles of Figure 3).
 SETS = {
     "wikipedia": {100: (3, 4, 5, 6), 400: (1, 2)},
@@ -207,6 +209,9 @@ def rows(
                 wins_of(ng[many], tr[many]),
             )
         )
+        moved = np.array([rate_sum(run) >= MOVED for run in result.of(f"TR_K{k}")], dtype=bool)
+        heading = f"{title}: the same where the rates of its steps sum to {MOVED} or more"
+        found.append((heading, "", wins_of(ng[moved], tr[moved])))
         for index, name in ((1, "trust region"), (0, "natural gradient")):
             texts = {who: spread(values[index], digits) for who, values in both.items()}
             heading = f"{title}, {name}: best, median, worst, {unit}"
@@ -260,3 +265,15 @@ def spread(scores: ArrayLike, digits: int = 3) -> str:
 def many_steps(runs: list[Any]) -> np.ndarray:
     """Which draws leave trust region, whose runs these are, enough steps to learn."""
     return np.array([run.points[0]["n_steps"] >= ENOUGH for run in runs], dtype=bool)
+
+
+def rate_sum(run: Any) -> float:
+    """sum_t rho_t of a run: exp(-that) is about what is left of the start.
+
+    >>> from experiments.frame import Record
+    >>> run = Record("TR_K9", 0, {"tau": 1.0, "kappa": 1.0}, [{"n_steps": 2}], 0.0)
+    >>> round(rate_sum(run), 4)
+    0.8333
+    """
+    steps = np.arange(1, run.points[0]["n_steps"] + 1)
+    return float(((run.settings["tau"] + steps) ** -run.settings["kappa"]).sum())
