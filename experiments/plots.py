@@ -133,4 +133,4 @@ def save(figure_: Figure, path: Path) -> None:
     """PNG or SVG by the path's ending, without a date."""
     metadata = {"Date": None} if path.suffix == ".svg" else {}
     with look():
-        figure_.savefig(path, dpi=160, metadata=metadata)
+        figure_.savefig(path, dpi=160, metadata=metadata, bbox_inches="tight")
