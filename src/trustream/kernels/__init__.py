@@ -23,8 +23,9 @@ ALL_TOPICS = 0
 ALL_TOPICS_FIRST = 3
 # A topic with less than this, times an even share of the document's tokens, is not used.
 UNUSED = 0.1
-# With a smaller alpha exp(psi(alpha)) is below 1e-6, and a topic without tokens explains no word.
-NEGLIGIBLE_ALPHA = 0.07
+# With a smaller alpha exp(psi(alpha)) is below 1e-4 (a topic with n tokens has about n): a topic
+# without tokens explains next to nothing.
+NEGLIGIBLE_ALPHA = 0.11
 
 
 def get(backend: str) -> ModuleType:
