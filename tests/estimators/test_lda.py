@@ -317,8 +317,8 @@ def test_topics_that_documents_do_not_use_are_left_alone(local: str) -> None:
 
 
 def test_many_topics_are_narrowed_down() -> None:
-    """From 500 topics on a step goes on with an eighth of them."""
-    for n_components, most in ((499, 499), (500, 62), (1000, 125)):
+    """From 500 topics on a step goes on with a tenth of them."""
+    for n_components, most in ((499, 499), (500, 50), (1000, 100)):
         assert LatentDirichletAllocation(n_components)._build_model(7).max_doc_topics == most
     assert LatentDirichletAllocation(9, max_doc_topics=None)._build_model(7).max_doc_topics is None
     batch = LatentDirichletAllocation(9, learning_method="batch")._build_model(7)

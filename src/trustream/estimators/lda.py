@@ -52,7 +52,7 @@ class LatentDirichletAllocation(
         A local step tries all topics on a document and goes on with those that hold a tenth of an
         even share of its tokens: most of the time is saved, and nothing else shows. With a number
         trust-region and natural-gradient steps go on with at most so many after three iterations;
-        "auto" is an eighth of the topics from 500 on, where it pays. None goes on with all topics
+        "auto" is a tenth of the topics from 500 on, where it pays. None goes on with all topics
         to the end, as in the paper.
     learning_rate : {"decaying", "adaptive"}, default="decaying"
         Of trust-region and natural-gradient steps: the schedule below, or found from the gradients

@@ -35,7 +35,7 @@ _LEAST_STEPS_A_PASS = 20
 # Where there would be fewer steps in all, batches shrink, down to a part of their tokens.
 _LEAST_STEPS = 100
 _LEAST_PART = 1 / 3
-# From so many topics on, going on with an eighth of them saves time and loses nothing.
+# From so many topics on, going on with a tenth of them saves time and loses nothing.
 _MANY_TOPICS = 500
 
 
@@ -44,7 +44,7 @@ def model(estimator: LatentDirichletAllocation, n_features: int) -> LdaModel:
     k = estimator.n_components
     most: Any = estimator.max_doc_topics
     if most == "auto":
-        most = k // 8 if k >= _MANY_TOPICS else k
+        most = k // 10 if k >= _MANY_TOPICS else k
     stochastic = parameters.METHODS[estimator.learning_method] in parameters.STOCHASTIC
     return MODELS[estimator.local](
         k,
