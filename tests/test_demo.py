@@ -64,7 +64,7 @@ def test_run_from_end_to_end(tmp_path: Path, terminal_: bool) -> None:
 def test_run_needs_documents(tmp_path: Path) -> None:
     quiet = Console(file=io.StringIO())
     with pytest.raises(ValueError, match="found 0 docstrings"):
-        demo.run(store=tmp_path / "demo.db", roots=[tmp_path], out=quiet)
+        demo.run(store=tmp_path / "demo.db", roots=[tmp_path], out=quiet, seconds=1.0)
 
 
 def test_bar_on_a_terminal() -> None:
