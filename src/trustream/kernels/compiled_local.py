@@ -16,6 +16,7 @@ from trustream.kernels import (
     NEGLIGIBLE_ALPHA,
     UNUSED,
     elementary,
+    simd,
 )
 from trustream.kernels.compiled_sweep import pack, scaled_exp_digamma, sweep, whole
 
@@ -93,33 +94,38 @@ def _used(current, prior, n_active, least, most, kept, work):
 def _leave(
     ids, table, collapsed, gamma, theta, active, current, prior, scale, n_active, kept, n_kept, rest
 ):
-    """Go on with the topics at places `kept`; add what the others mean for the words to rest.
+    """Go on with the topics at places `kept`; rest is what the others mean for the words.
 
-    gamma and theta are those of the document; theta is not scaled. Returns whether rest changed.
+    gamma and theta are those of the document; theta is 0 for topics that take part, and not scaled.
+    Returns whether there is a rest.
     """
-    left = np.empty(n_active - n_kept, np.int64)
-    n_left, n = 0, 0
+    n, has_rest = 0, False
     for j in range(n_active):
         k = active[j]
         if n < n_kept and kept[n] == j:
             active[n], current[n], prior[n], scale[n] = k, current[j], prior[j], scale[j]
             n += 1
-        else:
-            # Where it was going: without help a topic loses the few tokens that it has.
-            gamma[k] = prior[j]
-            if collapsed:
-                theta[k] = prior[j] * scale[j]
-            elif prior[j] > NEGLIGIBLE_ALPHA:
-                theta[k] = math.exp(elementary.digamma(prior[j])) * scale[j]
-            else:
-                continue
-            left[n_left] = k
-            n_left += 1
-    if n_left > 0:
+            continue
+        # Where it was going: without help a topic loses the few tokens that it has.
+        gamma[k] = prior[j]
+        if collapsed:
+            theta[k] = prior[j] * scale[j]
+        elif prior[j] > NEGLIGIBLE_ALPHA:
+            theta[k] = math.exp(elementary.digamma(prior[j])) * scale[j]
+        has_rest |= theta[k] > 0
+    if has_rest:
+        width, flat = table.shape[1], table.reshape(-1)
+        parts = np.empty(LANES, table.dtype)
         for i in range(ids.size):
-            for j in range(n_left):
-                rest[i] += theta[left[j]] * table[ids[i], left[j]]
-    return n_left > 0
+            row = np.int64(ids[i]) * width
+            total = simd.splat(table.dtype.type(0))
+            for k in range(0, width, LANES):
+                total = simd.multiply_add(simd.load(theta, k), simd.load(flat, row + k), total)
+            simd.store(parts, 0, total)
+            rest[i] = 0
+            for lane in range(LANES):
+                rest[i] += parts[lane]
+    return has_rest
 
 
 @njit(**_OPTIONS)
