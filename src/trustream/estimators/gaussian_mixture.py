@@ -53,10 +53,10 @@ class GaussianMixture(MixtureEstimator):
     learning_method : {"trust-region", "natural-gradient", "online", "batch", "streaming-vb", \
 "streaming-batch", "memoized"}, default="natural-gradient"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
-        which "online" is another name, and which from a good start (`init_params`) is as good in
-        a fraction of the time; batch variational Bayes, for which `partial_fit` takes trust-region
-        steps; or one of the algorithms of the guide's "Other algorithms". "memoized"
-        has no `partial_fit`.
+        which "online" is another name, and which from a good start (`init_params`) was ahead of
+        the trust region after the same time on most data tried; batch variational
+        Bayes, for which `partial_fit` takes trust-region steps; or one of the algorithms of the
+        guide's "Other algorithms". "memoized" has no `partial_fit`.
     learning_rate : {"decaying", "adaptive"}, default="decaying"
         Of trust-region and natural-gradient steps: the schedule below, or found from the gradients
         (Ranganath et al. 2013).

@@ -47,7 +47,7 @@ class LdaModel(RunningTotals):
             it uses (`kernels.compiled_local`); None goes on with all.
     """
 
-    local_kind: ClassVar[str] = "mean-field"
+    collapsed: ClassVar[bool] = False
 
     n_components: int
     n_words: int
@@ -61,8 +61,9 @@ class LdaModel(RunningTotals):
     def _arrays(self) -> LdaArrays:
         module = kernels.get(self.backend)
         most = self.max_doc_topics or kernels.ALL_TOPICS
-        collapsed = self.local_kind == "collapsed"
-        return LdaArrays(module, self.n_components, self.dtype, self.n_threads, collapsed, most)
+        return LdaArrays(
+            module, self.n_components, self.dtype, self.n_threads, self.collapsed, most
+        )
 
     @cached_property
     def _make_batch(self) -> BatchMaker:

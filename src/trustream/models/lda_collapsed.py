@@ -45,7 +45,7 @@ Array = NDArray[Any]
 class CollapsedLdaModel(LdaModel):
     """LDA whose local steps are the ones above and whose bounds are terms of J."""
 
-    local_kind: ClassVar[str] = "collapsed"
+    collapsed: ClassVar[bool] = True
 
     def local_bound(
         self, natural: LdaNatural, prior: LdaPrior, batch: WordBatch, local: Array
