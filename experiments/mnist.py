@@ -195,7 +195,7 @@ EXPERIMENT = Experiment(
     title="Figure 2A and 2B: mixture of Bernoullis on MNIST",
     settings={"quick": _PAPER, "paper": _PAPER},
     # The end of natural-gradient steps depends much on the start: three seeds say little.
-    n_seeds={"quick": 10, "paper": 20},
+    n_seeds={"quick": 6, "paper": 20},
     load=load,
     plan=plan,
     perform=perform,
