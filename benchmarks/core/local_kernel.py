@@ -38,7 +38,7 @@ def kernel(
     theta = np.empty((batch.size, table.shape[1]), model.dtype)
     ratio = np.empty_like(batch.counts)
     documents = (batch.indptr, batch.ids, batch.counts)
-    settings = (False, ALL_TOPICS, n_local, 0.0)
+    settings = (False, ALL_TOPICS, n_local, 0.0, False)
 
     def run(start: int, stop: int) -> None:
         compiled.lda_local(

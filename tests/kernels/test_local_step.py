@@ -8,9 +8,15 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from tests.helpers import DTYPES, Array, random_counts
+from tests.helpers import DTYPES, Array, planted_lda, random_counts
 from tests.kernels.inputs import RTOL, TOPICS, local_inputs, make_batch, padded
-from trustream.kernels import ALL_TOPICS, NEGLIGIBLE_ALPHA, compiled, compiled_local, reference
+from trustream.kernels import (
+    ALL_TOPICS,
+    NEGLIGIBLE_ALPHA,
+    compiled,
+    compiled_local,
+    reference,
+)
 from trustream.models.lda import LdaModel
 
 
@@ -21,6 +27,7 @@ def run_local(
     tol: float,
     collapsed: bool = False,
     most: int = ALL_TOPICS,
+    strides: bool = False,
 ) -> tuple[Array, Array]:
     """gamma and n_dw phi_dwk after the local step."""
     gamma = inputs["gamma"].copy()
@@ -28,7 +35,7 @@ def run_local(
     ratio = np.full_like(inputs["counts"], np.nan)
     names = ("indptr", "ids", "counts", "table", "factor", "alpha")
     arrays = [inputs[name] for name in names]
-    settings = (collapsed, most, n_local, tol)
+    settings = (collapsed, most, n_local, tol, strides)
     module.lda_local(*arrays, gamma, theta, ratio, *settings, 0, gamma.shape[0])
     assert (theta[:, gamma.shape[1] :] == 0).all()
     documents = np.repeat(np.arange(gamma.shape[0]), np.diff(inputs["indptr"]))
@@ -113,6 +120,53 @@ def test_lda_local_stops(tol: float, dtype: str) -> None:
         assert len(set(n_done.values())) > 3
 
 
+def abs_change(module: Any, inputs: dict[str, Any], gamma: Array, collapsed: bool) -> Array:
+    """By how much one iteration from there moves gamma, a document."""
+    after, _ = run_local(module, {**inputs, "gamma": gamma}, 1, 0.0, collapsed)
+    return np.abs(after.astype(np.float64) - gamma).mean(axis=1)
+
+
+@pytest.mark.parametrize("collapsed", [False, True])
+@pytest.mark.parametrize("k", [9, 40])
+def test_strides_lead_to_the_same_place_sooner(k: int, collapsed: bool) -> None:
+    """Extrapolated or not, gamma ends where it stays; extrapolated, in half of the iterations.
+
+    One iteration more tells how far from there it is.
+    """
+    rng = np.random.default_rng(k)
+    inputs = planted_inputs(rng, k)
+    settings: dict[str, Any] = {"collapsed": collapsed, "strides": True}
+    for n_local in (4, 5, 6, 7, 20):
+        check_local(inputs, "float64", n_local, rtol=1e-7, **settings)
+    plain, _ = run_local(compiled, inputs, 4000, 0.0, collapsed)
+    strides = check_local(inputs, "float64", 2000, tol=1e-9, rtol=1e-6, **settings)
+    close = np.abs(strides - plain).sum(axis=1) < 1e-3
+    # Two ways may lead to different optima, seldom.
+    assert close.mean() > 0.9
+    left = {}
+    for name, n_local in (("plain", 40), ("strides", 20)):
+        gamma, _ = run_local(compiled, inputs, n_local, 0.0, collapsed, strides=name == "strides")
+        left[name] = abs_change(compiled, inputs, gamma, collapsed).mean()
+    assert left["strides"] < left["plain"]
+
+
+def planted_inputs(rng: np.random.Generator, k: int) -> dict[str, Any]:
+    """50 documents of k topics that are known, from an even start."""
+    counts, topics = planted_lda(rng, k, 300, 50, 100, 0.1, 0.05)
+    batch = LdaModel(k, 300, "float64", "reference").batch(counts, slice(None))
+    table = np.zeros((batch.n_words, padded(k)))
+    table[:, :k] = topics.T[batch.words] + 1e-6
+    return {
+        "indptr": batch.indptr,
+        "ids": batch.ids,
+        "counts": batch.counts,
+        "table": table,
+        "factor": np.ones(k),
+        "alpha": np.full(k, 0.1),
+        "gamma": 0.1 + np.tile(batch.lengths[:, None] / k, (1, k)),
+    }
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_lda_local_works_only_on_its_range(dtype: str) -> None:
     rng = np.random.default_rng(6)
@@ -122,7 +176,7 @@ def test_lda_local_works_only_on_its_range(dtype: str) -> None:
         gamma = inputs["gamma"].copy()
         theta = np.full((gamma.shape[0], 16), -1, dtype)
         ratio = np.full_like(inputs["counts"], -1)
-        settings = (False, ALL_TOPICS, 5, 0.0)
+        settings = (False, ALL_TOPICS, 5, 0.0, False)
         module.lda_local(*[inputs[n] for n in names], gamma, theta, ratio, *settings, 3, 7)
         begin, end = inputs["indptr"][3], inputs["indptr"][7]
         assert (ratio[begin:end] >= 0).all()

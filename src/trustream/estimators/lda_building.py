@@ -59,10 +59,11 @@ def model(estimator: LatentDirichletAllocation, n_features: int) -> LdaModel:
 def reading_model(estimator: LatentDirichletAllocation, model: LdaModel) -> LdaModel:
     """The model whose beliefs are shown: of all topics that a document uses, however many.
 
-    With expected counts each topic keeps a little, which adds up and shows: none is left alone.
+    It extrapolates: topics are given, and what counts is to arrive. With expected counts each topic keeps a little, which adds up and shows: none is left alone.
     """
     exact = estimator.max_doc_topics is None or estimator.local == "collapsed"
-    return replace(model, max_doc_topics=None if exact else estimator.n_components)
+    most = None if exact else estimator.n_components
+    return replace(model, max_doc_topics=most, strides=True)
 
 
 def bounding_model(model: LdaModel) -> LdaModel:

@@ -220,7 +220,7 @@ def _theta(
     counts, ratio = observed.astype(np.float64), np.empty(observed.size)
     theta, factor = np.empty((block.size, block.table.shape[1])), np.ones(n_topics)
     arrays = (block.indptr, block.ids, counts, block.table, factor, alpha, gamma, theta, ratio)
-    settings = (False, kernels.ALL_TOPICS, n_iter, tol)
+    settings = (False, kernels.ALL_TOPICS, n_iter, tol, False)
     block.share(lambda start, stop: local(*arrays, *settings, start, stop), n_threads)
     return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
 

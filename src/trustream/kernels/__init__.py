@@ -23,6 +23,13 @@ ALL_TOPICS = 0
 ALL_TOPICS_FIRST = 3
 # A topic with less than this, times an even share of the document's tokens, is not used.
 UNUSED = 0.1
+# With so many topics left or fewer, a document's words are kept topic by topic: no sums across a
+# vector, and a topic more or less can be left out at no cost.
+NARROW = 24
+# With strides every second move of gamma after so many iterations is extrapolated, by at most
+# LONGEST_STRIDE times itself.
+STRIDES_FROM = 3
+LONGEST_STRIDE = 30.0
 # With a smaller alpha exp(psi(alpha)) is below 1e-4 (a topic with n tokens has about n): a topic
 # without tokens explains next to nothing.
 NEGLIGIBLE_ALPHA = 0.11

@@ -13,18 +13,31 @@ from trustream.kernels import (
     ALL_TOPICS,
     ALL_TOPICS_FIRST,
     LANES,
+    LONGEST_STRIDE,
+    NARROW,
     NEGLIGIBLE_ALPHA,
+    STRIDES_FROM,
     UNUSED,
     elementary,
     simd,
 )
-from trustream.kernels.compiled_sweep import pack, scaled_exp_digamma, sweep, whole
+from trustream.kernels.compiled_sweep import (
+    keep_columns,
+    pack,
+    pack_columns,
+    scaled_exp_digamma,
+    sweep,
+    sweep_columns,
+    whole,
+)
 
 _OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
-# A document whose rows of the table fit in this many numbers is copied once, to be read in order.
+# A document whose part of the table fits in this many numbers is copied once, to be read in order.
 _TILE = 1 << 20
 # exp of more overflows float32; what it would multiply is zero then.
 _LARGEST_LOG = 80.0
+# Squares of moves add up to this at least: where gamma stays, there is nothing to divide by.
+_SMALLEST = 1e-30
 
 
 @njit(**_OPTIONS)
@@ -76,7 +89,8 @@ def _smallest(x, n, rank):
 def _used(current, prior, n_active, least, most, kept, work):
     """Places of the `most` topics with the largest current - prior, of those with `least` of it.
 
-    Returns their number, or n_active if leaving the others alone would not save half of the work.
+    Returns their number, or n_active if it is not worth leaving the others alone: words are copied
+    once more then, except that with few topics (NARROW) that costs next to nothing.
     """
     if n_active > most:
         for j in range(n_active):
@@ -87,13 +101,15 @@ def _used(current, prior, n_active, least, most, kept, work):
         if current[j] - prior[j] >= least:
             kept[n_kept] = j
             n_kept += 1
-    return n_active if n_kept == 0 or 2 * whole(n_kept) > whole(n_active) else n_kept
+    worth = 2 * n_kept <= n_active if n_active <= NARROW else 2 * whole(n_kept) <= whole(n_active)
+    return n_kept if worth and n_kept > 0 else n_active
 
 
 @njit(**_OPTIONS)
 def _leave(
-    ids, table, collapsed, gamma, theta, active, current, prior, scale, n_active, kept, n_kept, rest
-):
+    ids, table, collapsed, gamma, theta, active, current, prior, scale, moved, n_active, kept,
+    n_kept, rest,
+):  # fmt: skip
     """Go on with the topics at places `kept`; rest is what the others mean for the words.
 
     gamma and theta are those of the document; theta is 0 for topics that take part, and not scaled.
@@ -103,7 +119,8 @@ def _leave(
     for j in range(n_active):
         k = active[j]
         if n < n_kept and kept[n] == j:
-            active[n], current[n], prior[n], scale[n] = k, current[j], prior[j], scale[j]
+            active[n], current[n], prior[n] = k, current[j], prior[j]
+            scale[n], moved[n] = scale[j], moved[j]
             n += 1
             continue
         # Where it was going: without help a topic loses the few tokens that it has.
@@ -129,6 +146,34 @@ def _leave(
 
 
 @njit(**_OPTIONS)
+def _advance(prior, belief, total, n_active, current, moved):
+    """current = prior + belief total; moved = how far that moved it.
+
+    Returns sum_k |moved_k|, and how much of the last move was made once more: the two moves'
+    product over the square of the last.
+    """
+    size = along = norm = current.dtype.type(0)
+    for j in range(n_active):
+        updated = prior[j] + belief[j] * total[j]
+        move = updated - current[j]
+        size += abs(move)
+        along += move * moved[j]
+        norm += moved[j] * moved[j]
+        current[j], moved[j] = updated, move
+    return size, along / max(norm, _SMALLEST)
+
+
+@njit(**_OPTIONS)
+def _stride(prior, moved, again, n_active, current):
+    """Go on to where moves that shrink by the factor `again` each would end (Aitken 1926)."""
+    again = max(again, 0.0)
+    factor = again / (1 - again) if again < 1 else LONGEST_STRIDE
+    factor = current.dtype.type(min(factor, LONGEST_STRIDE))
+    for j in range(n_active):
+        current[j] = max(current[j] + factor * moved[j], prior[j])
+
+
+@njit(**_OPTIONS)
 def lda_local(
     indptr,
     ids,
@@ -143,6 +188,7 @@ def lda_local(
     most,
     n_local,
     tol,
+    strides,
     start,
     stop,
 ):
@@ -160,10 +206,13 @@ def lda_local(
     `collapsed` takes theta_dk = gamma_dk factor_k, for a table of lambda and factors of one over
     its sums.
 
+    With `strides` every second move of gamma after STRIDES_FROM iterations is extrapolated, which
+    leads to where it stays in half of the iterations or less.
+
     With `most` > 0 (ALL_TOPICS is 0) the step goes on with the topics that a document uses: those
     with gamma_dk - alpha_k of UNUSED times an even share of the document or more, and after
     ALL_TOPICS_FIRST iterations at most `most` of them. The others are set to alpha_k and left
-    alone, where that saves half of the work.
+    alone, where that saves work.
 
     Args: indptr (B+1,), ids, counts and ratio (nnz,), table (W, padded K), factor and alpha (K,),
     gamma (B, K) in and out, theta (B, padded K) out.
@@ -172,16 +221,17 @@ def lda_local(
     longest = 0
     for d in range(start, stop):
         longest = max(longest, indptr[d + 1] - indptr[d])
-    tile = min(max(LANES, _TILE // width // LANES * LANES), max(whole(longest), LANES))
-    packed = np.empty(tile * width, table.dtype)
-    weights = np.empty(tile, table.dtype)
+    packed = np.empty(max(min(_TILE, whole(longest) * width), LANES * width), table.dtype)
+    weights = np.empty(max(whole(longest), LANES), table.dtype)
     rest = np.empty(whole(longest), table.dtype)
+    sums = np.empty(whole(NARROW) * LANES, table.dtype)
     total = np.empty(width, table.dtype)
     belief = np.empty(width, table.dtype)
     # Of the active topics, in their order.
     current = np.empty(width, table.dtype)
     prior = np.empty(width, table.dtype)
     scale = np.empty(width, table.dtype)
+    moved = np.empty(width, table.dtype)
     active = np.empty(n_topics, np.int64)
     kept = np.empty(n_topics, np.int64)
     zero = table.dtype.type(0)
@@ -200,7 +250,7 @@ def lda_local(
         least = table.dtype.type(UNUSED * length / n_topics)
         for i in range(whole(end - begin)):
             rest[i] = 0
-        has_rest, one_tile, is_packed, n_padded = False, end - begin <= tile, False, 0
+        has_rest, has_moved, is_packed, in_columns, n_padded = False, False, False, False, 0
         iteration, done = 0, n_local == 0
         while True:
             if most != ALL_TOPICS and not done:
@@ -209,37 +259,54 @@ def lda_local(
                 if n_kept < n_active:
                     has_rest |= _leave(
                         ids[begin:end], table, collapsed, gamma[d], theta[d], active, current,
-                        prior, scale, n_active, kept, n_kept, rest,
+                        prior, scale, moved, n_active, kept, n_kept, rest,
                     )  # fmt: skip
+                    if in_columns:
+                        keep_columns(packed, n_padded, n_active, kept, n_kept)
                     n_active, is_packed = n_kept, False
             level = _beliefs(current, n_active, scale, collapsed, belief)
             rest_scale = level if has_rest else zero
             packed_width = whole(n_active)
-            for j in range(packed_width):
-                total[j] = 0
-            for first in range(begin, end, tile):
-                last = min(first + tile, end)
-                if not is_packed:
-                    n_padded = pack(
-                        ids, counts, table, active, n_active, first, last, packed, weights
+            if n_active <= NARROW and whole(end - begin) * n_active <= packed.size:
+                if not in_columns:
+                    in_columns = True
+                    n_padded = pack_columns(
+                        ids, counts, table, active, n_active, begin, end, packed, weights
                     )
-                sweep(
-                    packed, weights, rest, rest_scale, first - begin, n_padded, packed_width,
-                    belief, total, done,
-                )  # fmt: skip
-                if done:
-                    for i in range(last - first):
-                        ratio[first + i] = weights[i]
+                sweep_columns(
+                    packed, weights, rest, rest_scale, n_padded, n_active, belief, sums, total, done
+                )
+            else:
+                for j in range(packed_width):
+                    total[j] = 0
+                tile = packed.size // packed_width // LANES * LANES
+                for first in range(begin, end, tile):
+                    last = min(first + tile, end)
+                    if not is_packed:
+                        n_padded = pack(
+                            ids, counts, table, active, n_active, first, last, packed, weights
+                        )
+                    sweep(
+                        packed, weights, rest, rest_scale, first - begin, n_padded, packed_width,
+                        belief, total, done,
+                    )  # fmt: skip
+                    if done:
+                        for i in range(last - first):
+                            ratio[first + i] = weights[i]
+                is_packed = end - begin <= tile
             if done:
                 break
-            is_packed = one_tile
-            change = zero
-            for j in range(n_active):
-                updated = prior[j] + belief[j] * total[j]
-                change += abs(updated - current[j])
-                current[j] = updated
+            size, again = _advance(prior, belief, total, n_active, current, moved)
             iteration += 1
-            done = change < tol * n_topics or iteration == n_local
+            done = size < tol * n_topics or iteration == n_local
+            if has_moved and not done:
+                _stride(prior, moved, again, n_active, current)
+                has_moved = False
+            else:
+                has_moved = strides and iteration > STRIDES_FROM
+        if in_columns:
+            for i in range(end - begin):
+                ratio[begin + i] = weights[i]
         if has_rest:
             for k in range(n_topics):
                 theta[d, k] *= level

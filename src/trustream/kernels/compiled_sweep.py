@@ -130,3 +130,103 @@ def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total
             t = simd.multiply_add(s6, simd.load(packed, r6 + k), t)
             t = simd.multiply_add(s7, simd.load(packed, r7 + k), t)
             simd.store(total, k, t)
+
+
+@njit(**_OPTIONS)
+def pack_columns(ids, counts, table, active, n_active, first, last, packed, weights):
+    """The same for few topics: eight words' entries for a topic next to each other.
+
+    Topic j of word i is at (i // 8 * n_active + j) * 8 + i % 8.
+    """
+    width = table.shape[1]
+    flat = table.reshape(-1)
+    n_words = last - first
+    n_padded = whole(n_words)
+    for i in range(n_padded):
+        place = i // LANES * LANES * n_active + i % LANES
+        if i < n_words:
+            row = np.int64(ids[first + i]) * width
+            for j in range(n_active):
+                packed[place + j * LANES] = flat[row + active[j]]
+            weights[i] = counts[first + i]
+        else:
+            for j in range(n_active):
+                packed[place + j * LANES] = 1
+            weights[i] = 0
+    return n_padded
+
+
+@njit(**_OPTIONS)
+def keep_columns(packed, n_words, n_active, kept, n_kept):
+    """Leave out of what `pack_columns` wrote all but the topics at places `kept`, in order."""
+    place = 0
+    for i in range(0, n_words, LANES):
+        for j in range(n_kept):
+            simd.store(packed, place, simd.load(packed, i * n_active + kept[j] * LANES))
+            place += LANES
+
+
+@njit(**_OPTIONS)
+def sweep_columns(packed, weights, rest, rest_scale, n_words, n_active, theta, sums, total, last):
+    """What `sweep` does, with what `pack_columns` wrote; total is set, not added to.
+
+    `sums` (whole(n_active) * 8,) is for the work.
+    """
+    zero = simd.splat(packed.dtype.type(0))
+    level = simd.splat(rest_scale)
+    step = n_active * LANES
+    for j in range(0, whole(n_active) * LANES, LANES):
+        simd.store(sums, j, zero)
+    i, b0 = 0, 0
+    # Four times eight words at once, so that no addition waits for the one before.
+    while i + 4 * LANES <= n_words:
+        i1, i2, i3 = i + LANES, i + 2 * LANES, i + 3 * LANES
+        b1, b2, b3 = b0 + step, b0 + 2 * step, b0 + 3 * step
+        s0 = simd.multiply_add(level, simd.load(rest, i), zero)
+        s1 = simd.multiply_add(level, simd.load(rest, i1), zero)
+        s2 = simd.multiply_add(level, simd.load(rest, i2), zero)
+        s3 = simd.multiply_add(level, simd.load(rest, i3), zero)
+        for j in range(n_active):
+            t, place = simd.splat(theta[j]), j * LANES
+            s0 = simd.multiply_add(t, simd.load(packed, b0 + place), s0)
+            s1 = simd.multiply_add(t, simd.load(packed, b1 + place), s1)
+            s2 = simd.multiply_add(t, simd.load(packed, b2 + place), s2)
+            s3 = simd.multiply_add(t, simd.load(packed, b3 + place), s3)
+        s0 = simd.divide(simd.load(weights, i), s0)
+        s1 = simd.divide(simd.load(weights, i1), s1)
+        s2 = simd.divide(simd.load(weights, i2), s2)
+        s3 = simd.divide(simd.load(weights, i3), s3)
+        if last:
+            simd.store(weights, i, s0)
+            simd.store(weights, i1, s1)
+            simd.store(weights, i2, s2)
+            simd.store(weights, i3, s3)
+        else:
+            for place in range(0, step, LANES):
+                t = simd.multiply_add(s0, simd.load(packed, b0 + place), simd.load(sums, place))
+                t = simd.multiply_add(s1, simd.load(packed, b1 + place), t)
+                t = simd.multiply_add(s2, simd.load(packed, b2 + place), t)
+                t = simd.multiply_add(s3, simd.load(packed, b3 + place), t)
+                simd.store(sums, place, t)
+        i, b0 = i + 4 * LANES, b0 + 4 * step
+    while i < n_words:
+        s0 = simd.multiply_add(level, simd.load(rest, i), zero)
+        for j in range(n_active):
+            s0 = simd.multiply_add(simd.splat(theta[j]), simd.load(packed, b0 + j * LANES), s0)
+        s0 = simd.divide(simd.load(weights, i), s0)
+        if last:
+            simd.store(weights, i, s0)
+        else:
+            for place in range(0, step, LANES):
+                t = simd.multiply_add(s0, simd.load(packed, b0 + place), simd.load(sums, place))
+                simd.store(sums, place, t)
+        i, b0 = i + LANES, b0 + step
+    for j in range(0, n_active, LANES):
+        p = j * LANES
+        eight = simd.sums(
+            simd.load(sums, p), simd.load(sums, p + LANES), simd.load(sums, p + 2 * LANES),
+            simd.load(sums, p + 3 * LANES), simd.load(sums, p + 4 * LANES),
+            simd.load(sums, p + 5 * LANES), simd.load(sums, p + 6 * LANES),
+            simd.load(sums, p + 7 * LANES),
+        )  # fmt: skip
+        simd.store(total, j, eight)

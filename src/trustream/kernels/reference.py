@@ -17,7 +17,10 @@ from trustream.kernels import (
     BLOCK,
     FLOOR,
     LANES,
+    LONGEST_STRIDE,
+    NARROW,
     NEGLIGIBLE_ALPHA,
+    STRIDES_FROM,
     UNUSED,
 )
 
@@ -72,6 +75,7 @@ def lda_local(
     most: int,
     n_local: int,
     tol: float,
+    strides: bool,
     start: int,
     stop: int,
 ) -> None:
@@ -83,9 +87,11 @@ def lda_local(
         active = np.arange(n_topics)
         # Beliefs in the topics that are left alone, and what these mean for the words.
         alone, rest = np.zeros(n_topics), np.zeros(n.size)
-        for iteration in range(n_local):
+        # The last move of gamma, where it is to be extrapolated.
+        moved = None
+        for iteration in range(1, n_local + 1):
             if most != ALL_TOPICS:
-                limit = most if iteration >= ALL_TOPICS_FIRST else n_topics
+                limit = most if iteration > ALL_TOPICS_FIRST else n_topics
                 kept = _used((gamma[d] - alpha)[active], UNUSED * n.sum() / n_topics, limit)
                 left, active = active[~kept], active[kept]
                 gamma[d, left] = alpha[left]
@@ -94,10 +100,17 @@ def lda_local(
             belief, scale = _belief(gamma[d, active], factor[active], collapsed)
             share = n / (beta[:, active] @ belief + scale * rest)
             updated = alpha[active] + belief * (share @ beta[:, active])
-            change = np.abs(updated - gamma[d, active]).sum() / n_topics
+            move = np.zeros(n_topics)
+            move[active] = updated - gamma[d, active]
             gamma[d, active] = updated
-            if change < tol:
+            if np.abs(move).sum() / n_topics < tol:
                 break
+            if moved is not None and iteration < n_local:
+                goal = updated + _stride(moved[active], move[active])
+                gamma[d, active] = np.maximum(goal, alpha[active])
+                moved = None
+            else:
+                moved = move if strides and iteration > STRIDES_FROM else None
         belief, scale = _belief(gamma[d, active], factor[active], collapsed)
         theta[d] = 0
         theta[d, :n_topics] = scale * alone
@@ -120,13 +133,21 @@ def _unscaled_belief(gamma: Array, collapsed: bool) -> Array:
     return np.where(gamma > NEGLIGIBLE_ALPHA, np.exp(special.digamma(gamma.astype(np.float64))), 0)
 
 
+def _stride(first: Array, second: Array) -> Array:
+    """What is left to go after two moves, if all shrink by the same factor (Aitken 1926)."""
+    again = max(float(second @ first / max(first @ first, 1e-30)), 0.0)
+    factor = again / (1 - again) if again < 1 else LONGEST_STRIDE
+    return min(factor, LONGEST_STRIDE) * second
+
+
 def _used(tokens: Array, least: float, most: int) -> NDArray[np.bool_]:
     """Which topics to go on with: the `most` with the largest tokens, of those with `least`."""
     if tokens.size > most:
         least = max(least, np.partition(tokens, -most)[-most])
     kept = tokens >= least
-    saves_half = 2 * _padded(int(kept.sum())) <= _padded(tokens.size)
-    return kept if kept.any() and saves_half else np.ones(tokens.size, bool)
+    before, after = tokens.size, int(kept.sum())
+    worth = 2 * after <= before if before <= NARROW else 2 * _padded(after) <= _padded(before)
+    return kept if kept.any() and worth else np.ones(tokens.size, bool)
 
 
 def _padded(n: int) -> int:

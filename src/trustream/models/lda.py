@@ -45,6 +45,9 @@ class LdaModel(RunningTotals):
         eta_per_word: learn a prior for each word instead of one for all.
         max_doc_topics: a local step goes on with so many topics of a document at most, the ones
             it uses (`kernels.compiled_local`); None goes on with all.
+        strides: local steps extrapolate. They end where they would without, in half of the
+            iterations, which pays where topics are given. Steps that learn are better without:
+            topics gain from documents that are not quite decided (docs/performance.md).
     """
 
     collapsed: ClassVar[bool] = False
@@ -56,13 +59,20 @@ class LdaModel(RunningTotals):
     n_threads: int = 1
     eta_per_word: bool = False
     max_doc_topics: int | None = None
+    strides: bool = False
 
     @cached_property
     def _arrays(self) -> LdaArrays:
         module = kernels.get(self.backend)
         most = self.max_doc_topics or kernels.ALL_TOPICS
         return LdaArrays(
-            module, self.n_components, self.dtype, self.n_threads, self.collapsed, most
+            module,
+            self.n_components,
+            self.dtype,
+            self.n_threads,
+            self.collapsed,
+            most,
+            self.strides,
         )
 
     @cached_property

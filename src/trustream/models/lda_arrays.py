@@ -28,6 +28,7 @@ class LdaArrays:
         kernels: `kernels.compiled` or `kernels.reference`.
         collapsed: whether the local step takes expected counts as they are (`lda_collapsed`).
         most: most topics of a document in the local step, or ALL_TOPICS.
+        strides: whether the local step extrapolates.
     """
 
     kernels: ModuleType
@@ -36,6 +37,7 @@ class LdaArrays:
     n_threads: int
     collapsed: bool = False
     most: int = ALL_TOPICS
+    strides: bool = False
 
     def table(self, rows: Array) -> tuple[Array, Array]:
         """exp(psi(rows) + offset), or with `collapsed` the rows, (W, padded K), and offset (W,)."""
@@ -141,6 +143,7 @@ class LdaArrays:
                 self.most,
                 n_local,
                 tol,
+                self.strides,
                 start,
                 stop,
             )
