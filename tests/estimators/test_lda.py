@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,7 @@ import polars as pl
 import pytest
 import scipy.sparse as sp
 
-from tests.helpers import planted_lda
+from tests.helpers import Array, planted_lda
 from trustream import LatentDirichletAllocation
 
 FAST = {"n_components": 3, "max_iter": 2, "batch_size": 20, "random_state": 0}
@@ -343,3 +344,35 @@ def test_batches_suit_topics_and_passes() -> None:
     assert [size(40_000, k, 5) for k in (10, 100, 200, 900)] == [600, 600, 1200, 2000]
     assert [size(40_000, 100, passes) for passes in (1, 2)] == [400, 600]
     assert [size(n, 100, 1) for n in (10_000, 4_000, 1_000)] == [200, 200, 50]
+
+
+def test_local_steps_are_longer_while_topics_come_apart() -> None:
+    """By default 50 iterations in each of the first 30 trust-region steps, then 15."""
+    counts, _ = planted_lda(np.random.default_rng(5), 8, 200, 400, 60, 0.1, 0.05)
+    after = {
+        n_local: _topics_after_each_step(counts, max_doc_update_iter=n_local)
+        for n_local in (None, 50, 15)
+    }
+    assert len(after[None]) == 40
+    np.testing.assert_array_equal(after[None][:30], after[50][:30])
+    assert (after[None][30] != after[50][30]).any()
+    assert (after[None][0] != after[15][0]).any()
+    with_gradient = [
+        _topics_after_each_step(counts, max_doc_update_iter=n, learning_method="natural-gradient")
+        for n in (None, 50)
+    ]
+    np.testing.assert_array_equal(*with_gradient)
+
+
+def _topics_after_each_step(counts: Any, **options: Any) -> Array:
+    seen = []
+    LatentDirichletAllocation(
+        8,
+        max_iter=1,
+        batch_size=10,
+        mean_change_tol=0.0,
+        random_state=0,
+        callback=lambda state, info: seen.append(info.local.copy()),
+        **options,
+    ).fit(counts)
+    return np.array(seen)

@@ -75,8 +75,9 @@ class LatentDirichletAllocation(
         Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
         100.
-    max_doc_update_iter : int, default=50
-        Most iterations of a local step, on a document's topic proportions.
+    max_doc_update_iter : int or None, default=None
+        Most iterations of a local step, on a document's topic proportions. None is 50, and 15 for
+        "trust-region" after the first 30 steps, in which topics come apart.
     mean_change_tol : float, default=1e-4
         A document's local step ends when its gamma changes by less, on average over topics.
     total_samples : float, default=None
@@ -130,7 +131,7 @@ class LatentDirichletAllocation(
         "topic_word_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "local": [StrOptions(set(lda_building.MODELS))],
         "max_doc_topics": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
-        "max_doc_update_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
         "mean_change_tol": [Interval(Real, 0, None, closed="left")],
         "learn_priors": ["boolean", StrOptions({"alpha", "eta", "per-word"})],
     }
@@ -151,7 +152,7 @@ class LatentDirichletAllocation(
         max_iter: int = 5,
         batch_size: int | None = None,
         inner_iter: int | None = None,
-        max_doc_update_iter: int = 50,
+        max_doc_update_iter: int | None = None,
         mean_change_tol: float = 1e-4,
         total_samples: float | None = None,
         learn_priors: bool | str = True,
@@ -304,6 +305,7 @@ class LatentDirichletAllocation(
         return X if sp.issparse(X) else sp.csr_array(X)
 
     def _settings(self, X: Any) -> Settings:
+        n_local, n_local_first = lda_building.local_iterations(self)
         return Settings(
             method=parameters.METHODS[self.learning_method],
             rate=self.learning_rate,
@@ -319,7 +321,8 @@ class LatentDirichletAllocation(
             n_inner=parameters.inner_iter(
                 self.inner_iter, self.learning_method, lda_building.INNER
             ),
-            n_local=self.max_doc_update_iter,
+            n_local=n_local,
+            n_local_first=n_local_first,
             local_tol=self.mean_change_tol,
             tol=self.tol,
             learn=lda_building.LEARN[self.learn_priors],
@@ -327,7 +330,7 @@ class LatentDirichletAllocation(
 
     def _local_settings(self) -> tuple[int, float]:
         # Without learning there is nothing to gain from stopping early.
-        return max(100, self.max_doc_update_iter), self.mean_change_tol
+        return max(100, self.max_doc_update_iter or 0), self.mean_change_tol
 
     def _example(self) -> np.ndarray:
         return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])

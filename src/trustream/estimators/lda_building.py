@@ -27,6 +27,9 @@ LEARN = {
 }
 # Pairs of local and global update in a trust-region step.
 INNER = 2
+# Iterations of a local step: while topics come apart more make better topics, after that they make
+# no difference.
+_LOCAL_FIRST, _LOCAL_LATER = 50, 15
 # Measured, see docs/defaults.md: smaller batches are too noisy for short documents and for many
 # topics, and fewer steps than these leave topics unused.
 _BATCH_TOKENS = 60_000
@@ -59,7 +62,8 @@ def model(estimator: LatentDirichletAllocation, n_features: int) -> LdaModel:
 def reading_model(estimator: LatentDirichletAllocation, model: LdaModel) -> LdaModel:
     """The model whose beliefs are shown: of all topics that a document uses, however many.
 
-    It extrapolates: topics are given, and what counts is to arrive. With expected counts each topic keeps a little, which adds up and shows: none is left alone.
+    It extrapolates: topics are given, and what counts is to arrive. With expected counts each topic
+    keeps a little, which adds up and shows: none is left alone.
     """
     exact = estimator.max_doc_topics is None or estimator.local == "collapsed"
     most = None if exact else estimator.n_components
@@ -108,6 +112,15 @@ def batch_size(X: Any, n_components: int, max_iter: int) -> int:
     documents = tokens * n_documents / max(float(X.sum()), 1.0)
     documents = min(documents, max(_LEAST_PART * documents, n_documents * max_iter / _LEAST_STEPS))
     return max(1, int(min(documents, n_documents / _LEAST_STEPS_A_PASS)))
+
+
+def local_iterations(estimator: LatentDirichletAllocation) -> tuple[int, int | None]:
+    """Most iterations of a local step, and those of the first steps if they differ."""
+    if estimator.max_doc_update_iter is not None:
+        return estimator.max_doc_update_iter, None
+    if parameters.METHODS[estimator.learning_method] == "trust-region":
+        return _LOCAL_LATER, _LOCAL_FIRST
+    return _LOCAL_FIRST, None
 
 
 def n_tokens(X: Any) -> float:

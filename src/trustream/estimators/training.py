@@ -26,6 +26,8 @@ from trustream.models.protocol import Batch, Model, Rows
 
 # Data points at a time where all of them are visited: bounds the memory of a pass.
 BLOCK_SIZE = 256
+# Steps in which topics come apart.
+FIRST_STEPS = 30
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,7 @@ class Settings:
         cooldown: share of a fit's steps, at its end, over which the rate falls to zero.
         batch_size, max_iter: B, and passes over the data.
         n_inner, n_local, local_tol: of a step.
+        n_local_first: n_local of a model's first FIRST_STEPS stochastic steps; None is n_local.
         tol: what goes on until it converges stops when a pass over its data raises the bound by
             less, in nats a data point.
         learn: names of the priors to learn.
@@ -57,11 +60,24 @@ class Settings:
     local_tol: float
     tol: float
     learn: tuple[str, ...]
+    n_local_first: int | None = None
 
     @property
     def step(self) -> driver.Step:
         """The stochastic step; for batch VB, which has none, the trust-region step."""
-        local: dict[str, Any] = {"n_local": self.n_local, "local_tol": self.local_tol}
+        later = self._step(self.n_local)
+        if self.n_local_first is None:
+            return later
+        first = self._step(self.n_local_first)
+
+        def step(model: Model, state: State, batch: Any, **rate: Any) -> tuple[State, Info]:
+            chosen = first if state.n_steps < FIRST_STEPS else later
+            return chosen(model, state, batch, **rate)
+
+        return step
+
+    def _step(self, n_local: int) -> driver.Step:
+        local: dict[str, Any] = {"n_local": n_local, "local_tol": self.local_tol}
         if self.method == "natural-gradient":
             step: driver.Step = partial(natural_gradient.step, **local)
         else:

@@ -24,8 +24,8 @@ ALL_TOPICS_FIRST = 3
 # A topic with less than this, times an even share of the document's tokens, is not used.
 UNUSED = 0.1
 # With so many topics left or fewer, a document's words are kept topic by topic: no sums across a
-# vector, and a topic more or less can be left out at no cost.
-NARROW = 24
+# vector, no padding, and topics that are left out later leave without another copy.
+NARROW = 48
 # With strides every second move of gamma after so many iterations is extrapolated, by at most
 # LONGEST_STRIDE times itself.
 STRIDES_FROM = 3

@@ -89,8 +89,7 @@ def _smallest(x, n, rank):
 def _used(current, prior, n_active, least, most, kept, work):
     """Places of the `most` topics with the largest current - prior, of those with `least` of it.
 
-    Returns their number, or n_active if it is not worth leaving the others alone: words are copied
-    once more then, except that with few topics (NARROW) that costs next to nothing.
+    Returns their number, or n_active if leaving the others alone would not save half of the work.
     """
     if n_active > most:
         for j in range(n_active):
@@ -101,7 +100,8 @@ def _used(current, prior, n_active, least, most, kept, work):
         if current[j] - prior[j] >= least:
             kept[n_kept] = j
             n_kept += 1
-    worth = 2 * n_kept <= n_active if n_active <= NARROW else 2 * whole(n_kept) <= whole(n_active)
+    few = n_active <= NARROW
+    worth = 2 * n_kept <= n_active if few else 2 * whole(n_kept) <= whole(n_active)
     return n_kept if worth and n_kept > 0 else n_active
 
 

@@ -146,7 +146,8 @@ def _used(tokens: Array, least: float, most: int) -> NDArray[np.bool_]:
         least = max(least, np.partition(tokens, -most)[-most])
     kept = tokens >= least
     before, after = tokens.size, int(kept.sum())
-    worth = 2 * after <= before if before <= NARROW else 2 * _padded(after) <= _padded(before)
+    few = before <= NARROW
+    worth = 2 * after <= before if few else 2 * _padded(after) <= _padded(before)
     return kept if kept.any() and worth else np.ones(tokens.size, bool)
 
 
