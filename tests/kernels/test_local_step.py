@@ -15,6 +15,7 @@ from trustream.kernels import (
     NEGLIGIBLE_ALPHA,
     compiled,
     compiled_local,
+    compiled_topics,
     reference,
 )
 from trustream.models.lda import LdaModel
@@ -276,6 +277,6 @@ def test_selection_is_that_of_sorting() -> None:
         x = rng.integers(0, 12, n).astype(np.float32)
         for rank in range(n):
             longer = np.r_[x, np.full(3, -5, np.float32)]
-            assert compiled_local._smallest(longer, n, rank) == np.sort(x)[rank]
+            assert compiled_topics.smallest(longer, n, rank) == np.sort(x)[rank]
             np.testing.assert_array_equal(np.sort(longer[:n]), np.sort(x))
             assert (longer[n:] == -5).all()
