@@ -70,7 +70,8 @@ def bound(
 ) -> Bound:
     """Lower bound of documents under an LDA posterior q(beta_k) = Dir(lambda_k).
 
-    gamma of each document is fitted by coordinate ascent from gamma = alpha + N_d / K.
+    gamma of each document is fitted by coordinate ascent from gamma = alpha + N_d / K, every second
+    iteration extrapolated.
 
     Parameters
     ----------
@@ -111,7 +112,7 @@ def bound(
         if not (np.isfinite(value).all() and (np.asarray(value) > 0).all()):
             raise ValueError(f"{name} must be positive and finite")
     threads_ = threads.n_threads(n_jobs)
-    model = LdaModel(n_topics, n_words, dtype="float64", n_threads=threads_)
+    model = LdaModel(n_topics, n_words, dtype="float64", n_threads=threads_, strides=True)
     prior = LdaPrior.of(alpha, eta, n_topics, n_words)
     table = LazyRows.of(np.ascontiguousarray(lambda_.T))
     values = np.empty(data.shape[0])

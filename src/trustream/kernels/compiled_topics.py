@@ -59,7 +59,8 @@ def used(current, prior, n_active, least, most, kept, work):
         if current[j] - prior[j] >= least:
             kept[n_kept] = j
             n_kept += 1
-    few = n_active <= NARROW
+    # As few as one vector holds take no time worth saving.
+    few = LANES < n_active <= NARROW
     worth = 2 * n_kept <= n_active if few else 2 * whole(n_kept) <= whole(n_active)
     return n_kept if worth and n_kept > 0 else n_active
 

@@ -146,7 +146,7 @@ def _used(tokens: Array, least: float, most: int) -> NDArray[np.bool_]:
         least = max(least, np.partition(tokens, -most)[-most])
     kept = tokens >= least
     before, after = tokens.size, int(kept.sum())
-    few = before <= NARROW
+    few = LANES < before <= NARROW
     worth = 2 * after <= before if few else 2 * _padded(after) <= _padded(before)
     return kept if kept.any() and worth else np.ones(tokens.size, bool)
 

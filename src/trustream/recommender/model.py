@@ -43,9 +43,11 @@ class TopicRecommender(RankedItems, BaseEstimator):
     learn_priors : bool or {"alpha", "eta", "per-word"}, default="per-word"
         As for `LatentDirichletAllocation`, whose default is another: an eta for each item learns
         how popular the item is.
+    max_doc_update_iter : int or None, default=50
+        The same; None shortens later local steps, which was measured on articles, not on ratings.
     doc_topic_prior, topic_word_prior, learning_method, learning_rate, learning_decay, \
-learning_offset, cooldown, max_iter, batch_size, inner_iter, max_doc_update_iter, \
-mean_change_tol, tol, n_init, dtype, n_jobs, verbose, callback, random_state
+learning_offset, cooldown, max_iter, batch_size, inner_iter, mean_change_tol, \
+tol, n_init, dtype, n_jobs, verbose, callback, random_state
         As for `LatentDirichletAllocation`.
 
     Attributes
@@ -88,7 +90,7 @@ mean_change_tol, tol, n_init, dtype, n_jobs, verbose, callback, random_state
         max_iter: int = 5,
         batch_size: int | None = None,
         inner_iter: int | None = None,
-        max_doc_update_iter: int = 50,
+        max_doc_update_iter: int | None = 50,
         mean_change_tol: float = 1e-4,
         learn_priors: bool | str = "per-word",
         tol: float = 1e-3,
