@@ -305,7 +305,7 @@ class LatentDirichletAllocation(
         return X if sp.issparse(X) else sp.csr_array(X)
 
     def _settings(self, X: Any) -> Settings:
-        n_local, n_local_first = lda_building.local_iterations(self)
+        n_local, first = lda_building.local_iterations(self)
         return Settings(
             method=parameters.METHODS[self.learning_method],
             rate=self.learning_rate,
@@ -322,7 +322,7 @@ class LatentDirichletAllocation(
                 self.inner_iter, self.learning_method, lda_building.INNER
             ),
             n_local=n_local,
-            n_local_first=n_local_first,
+            first=first,
             local_tol=self.mean_change_tol,
             tol=self.tol,
             learn=lda_building.LEARN[self.learn_priors],

@@ -27,9 +27,9 @@ LEARN = {
 }
 # Pairs of local and global update in a trust-region step.
 INNER = 2
-# Iterations of a local step: while topics come apart more make better topics, after that they make
-# no difference.
-_LOCAL_FIRST, _LOCAL_LATER = 50, 15
+# Iterations of a local step: while topics come apart, in the first steps, more make better topics;
+# after that they make no difference.
+_FIRST_STEPS, _LOCAL_FIRST, _LOCAL_LATER = 30, 50, 15
 # Measured, see docs/defaults.md: smaller batches are too noisy for short documents and for many
 # topics, and fewer steps than these leave topics unused.
 _BATCH_TOKENS = 60_000
@@ -114,12 +114,14 @@ def batch_size(X: Any, n_components: int, max_iter: int) -> int:
     return max(1, int(min(documents, n_documents / _LEAST_STEPS_A_PASS)))
 
 
-def local_iterations(estimator: LatentDirichletAllocation) -> tuple[int, int | None]:
-    """Most iterations of a local step, and those of the first steps if they differ."""
+def local_iterations(
+    estimator: LatentDirichletAllocation,
+) -> tuple[int, tuple[int, int] | None]:
+    """`n_local` and `first` of the settings."""
     if estimator.max_doc_update_iter is not None:
         return estimator.max_doc_update_iter, None
     if parameters.METHODS[estimator.learning_method] == "trust-region":
-        return _LOCAL_LATER, _LOCAL_FIRST
+        return _LOCAL_LATER, (_FIRST_STEPS, _LOCAL_FIRST)
     return _LOCAL_FIRST, None
 
 

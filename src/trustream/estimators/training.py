@@ -26,8 +26,6 @@ from trustream.models.protocol import Batch, Model, Rows
 
 # Data points at a time where all of them are visited: bounds the memory of a pass.
 BLOCK_SIZE = 256
-# Steps in which topics come apart.
-FIRST_STEPS = 30
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Settings:
         cooldown: share of a fit's steps, at its end, over which the rate falls to zero.
         batch_size, max_iter: B, and passes over the data.
         n_inner, n_local, local_tol: of a step.
-        n_local_first: n_local of a model's first FIRST_STEPS stochastic steps; None is n_local.
+        first: (t, n_local) of a model's first t stochastic steps, if they have another n_local.
         tol: what goes on until it converges stops when a pass over its data raises the bound by
             less, in nats a data point.
         learn: names of the priors to learn.
@@ -60,18 +58,19 @@ class Settings:
     local_tol: float
     tol: float
     learn: tuple[str, ...]
-    n_local_first: int | None = None
+    first: tuple[int, int] | None = None
 
     @property
     def step(self) -> driver.Step:
         """The stochastic step; for batch VB, which has none, the trust-region step."""
         later = self._step(self.n_local)
-        if self.n_local_first is None:
+        if self.first is None:
             return later
-        first = self._step(self.n_local_first)
+        n_first, n_local = self.first
+        earlier = self._step(n_local)
 
         def step(model: Model, state: State, batch: Any, **rate: Any) -> tuple[State, Info]:
-            chosen = first if state.n_steps < FIRST_STEPS else later
+            chosen = earlier if state.n_steps < n_first else later
             return chosen(model, state, batch, **rate)
 
         return step
