@@ -364,6 +364,36 @@ def test_local_steps_are_longer_while_topics_come_apart() -> None:
     np.testing.assert_array_equal(*with_gradient)
 
 
+def test_late_steps_take_one_pair() -> None:
+    """Two pairs in the first 30 steps of a model and the first third of a fit, then one."""
+    counts, _ = planted_lda(np.random.default_rng(5), 8, 200, 400, 60, 0.1, 0.05)
+
+    def pairs(batch_size: int, *, fits: int = 1, **options: Any) -> list[int]:
+        seen: list[int] = []
+        lda = LatentDirichletAllocation(
+            8,
+            max_iter=1,
+            batch_size=batch_size,
+            random_state=0,
+            warm_start=True,
+            callback=lambda state, info: seen.append(info.n_inner),
+            **options,
+        )
+        for _ in range(fits):
+            lda.fit(counts)
+        if not fits:
+            for _ in range(40):
+                lda.partial_fit(counts[:2])
+        return seen
+
+    assert pairs(10) == [2] * 30 + [1] * 10
+    assert pairs(4) == [2] * 34 + [1] * 66
+    assert pairs(10, fits=2) == [2] * 30 + [1] * 10 + [2] * 14 + [1] * 26
+    assert pairs(10, fits=0) == [2] * 40
+    assert pairs(10, inner_iter=2) == [2] * 40
+    assert pairs(10, max_doc_update_iter=15) == [2] * 40
+
+
 def _topics_after_each_step(counts: Any, **options: Any) -> Array:
     seen = []
     LatentDirichletAllocation(

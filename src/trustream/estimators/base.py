@@ -18,6 +18,7 @@ from sklearn.utils.validation import validate_data
 from trustream import persist
 from trustream.estimators import parameters, saving, training
 from trustream.estimators.progress import compilation_notice, progress
+from trustream.estimators.settings import Settings
 from trustream.estimators.visiting import Reading
 from trustream.inference.state import State
 from trustream.kernels import threads
@@ -60,7 +61,7 @@ class VariationalEstimator(Reading, BaseEstimator):
         """Validated data for the model, or a ValueError that names what is wrong."""
 
     @abstractmethod
-    def _settings(self, X: Any) -> training.Settings:
+    def _settings(self, X: Any) -> Settings:
         """How to learn from such data."""
 
     def _finish(self, X: Any) -> None:
@@ -113,7 +114,7 @@ class VariationalEstimator(Reading, BaseEstimator):
         model: Any,
         X: Any,
         rng: np.random.Generator,
-        settings: training.Settings,
+        settings: Settings,
         goes_on: bool,
     ) -> State:
         """Where a fit starts: afresh, or from a copy of what is fitted."""
@@ -140,7 +141,7 @@ class VariationalEstimator(Reading, BaseEstimator):
         model: Any,
         state: State,
         X: Any,
-        settings: training.Settings,
+        settings: Settings,
         rng: np.random.Generator,
     ) -> tuple[State, int]:
         n_samples = X.shape[0]

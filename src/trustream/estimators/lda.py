@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_non_negative
 
 from trustream.estimators import lda_building, parameters
 from trustream.estimators.base import VariationalEstimator
+from trustream.estimators.settings import Settings
 from trustream.estimators.topic_scores import TopicScores
-from trustream.estimators.training import Settings
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
 
@@ -77,7 +77,8 @@ class LatentDirichletAllocation(
         100.
     max_doc_update_iter : int or None, default=None
         Most iterations of a local step, on a document's topic proportions. None is 50, and 15 for
-        "trust-region" after the first 30 steps, in which topics come apart.
+        "trust-region" after the first 30 steps, in which topics come apart. After a third of `fit`
+        it is 20 in a single pair, if `inner_iter` is None as well.
     mean_change_tol : float, default=1e-4
         A document's local step ends when its gamma changes by less, on average over topics.
     total_samples : float, default=None
@@ -305,7 +306,6 @@ class LatentDirichletAllocation(
         return X if sp.issparse(X) else sp.csr_array(X)
 
     def _settings(self, X: Any) -> Settings:
-        n_local, first = lda_building.local_iterations(self)
         return Settings(
             method=parameters.METHODS[self.learning_method],
             rate=self.learning_rate,
@@ -318,11 +318,7 @@ class LatentDirichletAllocation(
                 lda_building.batch_size(X, self.n_components, self.max_iter),
             ),
             max_iter=self.max_iter,
-            n_inner=parameters.inner_iter(
-                self.inner_iter, self.learning_method, lda_building.INNER
-            ),
-            n_local=n_local,
-            first=first,
+            **lda_building.effort(self),
             local_tol=self.mean_change_tol,
             tol=self.tol,
             learn=lda_building.LEARN[self.learn_priors],

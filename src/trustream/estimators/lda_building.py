@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trustream.estimators import parameters
+from trustream.estimators.settings import Effort
 from trustream.kernels import threads
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.models.lda_collapsed import CollapsedLdaModel
@@ -26,10 +27,12 @@ LEARN = {
     "per-word": ("alpha", "eta"),
 }
 # Pairs of local and global update in a trust-region step.
-INNER = 2
+_INNER = 2
 # Iterations of a local step: while topics come apart, in the first steps, more make better topics;
 # after that they make no difference.
 _FIRST_STEPS, _LOCAL_FIRST, _LOCAL_LATER = 30, 50, 15
+# And when a fit has found its topics, after a third of it, neither do second pairs.
+_LATE_SHARE, _LATE = 1 / 3, Effort(n_inner=1, n_local=20)
 # Measured, see docs/defaults.md: smaller batches are too noisy for short documents and for many
 # topics, and fewer steps than these leave topics unused.
 _BATCH_TOKENS = 60_000
@@ -114,15 +117,17 @@ def batch_size(X: Any, n_components: int, max_iter: int) -> int:
     return max(1, int(min(documents, n_documents / _LEAST_STEPS_A_PASS)))
 
 
-def local_iterations(
-    estimator: LatentDirichletAllocation,
-) -> tuple[int, tuple[int, int] | None]:
-    """`n_local` and `first` of the settings."""
-    if estimator.max_doc_update_iter is not None:
-        return estimator.max_doc_update_iter, None
-    if parameters.METHODS[estimator.learning_method] == "trust-region":
-        return _LOCAL_LATER, (_FIRST_STEPS, _LOCAL_FIRST)
-    return _LOCAL_FIRST, None
+def effort(estimator: LatentDirichletAllocation) -> dict[str, Any]:
+    """`effort`, `first` and `late` of the settings; what the user says holds for all steps."""
+    n_local = estimator.max_doc_update_iter
+    n_inner = parameters.inner_iter(estimator.inner_iter, estimator.learning_method, _INNER)
+    if n_local is not None:
+        return {"effort": Effort(n_inner, n_local)}
+    long = Effort(n_inner, _LOCAL_FIRST)
+    if parameters.METHODS[estimator.learning_method] != "trust-region":
+        return {"effort": long}
+    late = (_LATE_SHARE, _LATE) if estimator.inner_iter is None else None
+    return {"first": (_FIRST_STEPS, long), "effort": Effort(n_inner, _LOCAL_LATER), "late": late}
 
 
 def n_tokens(X: Any) -> float:

@@ -10,7 +10,8 @@ from sklearn.utils import ClassifierTags
 
 from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
-from trustream.estimators.training import Settings, visit
+from trustream.estimators.settings import Effort, Settings
+from trustream.estimators.training import visit
 from trustream.kernels import threads
 
 
@@ -104,8 +105,9 @@ class MixtureEstimator(
                 self.batch_size, self.learning_method, self._auto_batch_size(X.shape[0])
             ),
             max_iter=self.max_iter,
-            n_inner=parameters.inner_iter(self.inner_iter, self.learning_method, self._inner),
-            n_local=1,
+            effort=Effort(
+                parameters.inner_iter(self.inner_iter, self.learning_method, self._inner), 1
+            ),
             local_tol=0.0,
             tol=self.tol,
             # A mixture has a single draw of its weights: their prior has no best value.

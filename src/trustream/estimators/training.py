@@ -3,123 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from trustream.estimators.settings import Settings
 from trustream.inference import (
-    adaptive,
     batch,
     driver,
     empirical_bayes,
     memoized,
-    natural_gradient,
-    schedules,
     streaming_batch,
     streaming_vb,
-    trust_region,
 )
 from trustream.inference.state import Info, State
 from trustream.models.protocol import Batch, Model, Rows
 
 # Data points at a time where all of them are visited: bounds the memory of a pass.
 BLOCK_SIZE = 256
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How to learn, with every default filled in.
-
-    Attributes:
-        method: "trust-region", "natural-gradient", "batch", "streaming-vb", "streaming-batch" or
-            "memoized".
-        rate: "decaying" or "adaptive", of trust-region and natural-gradient steps.
-        tau, kappa: of the schedule rho = (tau + t)^-kappa.
-        cooldown: share of a fit's steps, at its end, over which the rate falls to zero.
-        batch_size, max_iter: B, and passes over the data.
-        n_inner, n_local, local_tol: of a step.
-        first: (t, n_local) of a model's first t stochastic steps, if they have another n_local.
-        tol: what goes on until it converges stops when a pass over its data raises the bound by
-            less, in nats a data point.
-        learn: names of the priors to learn.
-    """
-
-    method: str
-    rate: str
-    tau: float
-    kappa: float
-    cooldown: float
-    batch_size: int
-    max_iter: int
-    n_inner: int
-    n_local: int
-    local_tol: float
-    tol: float
-    learn: tuple[str, ...]
-    first: tuple[int, int] | None = None
-
-    @property
-    def step(self) -> driver.Step:
-        """The stochastic step; for batch VB, which has none, the trust-region step."""
-        later = self._step(self.n_local)
-        if self.first is None:
-            return later
-        n_first, n_local = self.first
-        earlier = self._step(n_local)
-
-        def step(model: Model, state: State, batch: Any, **rate: Any) -> tuple[State, Info]:
-            chosen = earlier if state.n_steps < n_first else later
-            return chosen(model, state, batch, **rate)
-
-        return step
-
-    def _step(self, n_local: int) -> driver.Step:
-        local: dict[str, Any] = {"n_local": n_local, "local_tol": self.local_tol}
-        if self.method == "natural-gradient":
-            step: driver.Step = partial(natural_gradient.step, **local)
-        else:
-            step = partial(trust_region.step, n_inner=self.n_inner, **local)
-        return partial(adaptive.step, inner=step, **local) if self.rate == "adaptive" else step
-
-    @property
-    def schedule(self) -> schedules.Schedule:
-        """The learning rate of data that go on for ever."""
-        return schedules.decaying(self.tau, self.kappa)
-
-    def fit_schedule(self, state: State, n_documents: int) -> schedules.Schedule:
-        """The learning rate of a fit that starts from `state`."""
-        last = state.n_steps + self.n_passes(n_documents) * self.steps_a_pass(n_documents)
-        return schedules.cooling(self.schedule, state.n_steps, last, self.cooldown)
-
-    def prior_update(self, rng: np.random.Generator) -> driver.PriorUpdate | None:
-        """Empirical Bayes after each step, or None."""
-        if not self.learn:
-            return None
-
-        def update(model: Model, state: State, batch: Batch, info: Info) -> State:
-            return empirical_bayes.update(
-                model, state, batch, [info.local], rho=info.rho, rng=rng, learn=self.learn
-            )
-
-        return update
-
-    def steps_a_pass(self, n_documents: int) -> int:
-        """Steps that one pass over the data takes."""
-        whole = self.method in ("batch", "streaming-batch")
-        return 1 if whole else -(-n_documents // self.batch_size)
-
-    def n_passes(self, n_documents: int) -> int:
-        """Most passes of a fit.
-
-        Streaming VB counts what it sees, so it sees each data point once. The streaming batch
-        algorithm gains nothing from drawing all data again.
-        """
-        once = self.method == "streaming-vb" or (
-            self.method == "streaming-batch" and self.batch_size >= n_documents
-        )
-        return 1 if once else self.max_iter
 
 
 def blocks(n_documents: int) -> list[slice]:
@@ -179,8 +81,8 @@ def single_step(
     n_documents: float,
 ) -> tuple[State, Info, Batch | None]:
     """One step on some rows, and their batch if priors are still to be learned from it."""
-    local: dict[str, Any] = {"n_local": settings.n_local, "local_tol": settings.local_tol}
-    stopping: dict[str, Any] = {"n_inner": settings.n_inner, "tol": settings.tol}
+    local = settings.local
+    stopping: dict[str, Any] = {"n_inner": settings.effort.n_inner, "tol": settings.tol}
     if settings.method == "streaming-batch":
         drawn = np.arange(data.shape[0])[rows]
         state, info = streaming_batch.step(
@@ -200,7 +102,7 @@ def single_step(
         )
         return state, info, None
     rho = settings.schedule(state)
-    return *settings.step(model, state, batch, rho=rho, n_documents=n_documents), batch
+    return *settings.step()(model, state, batch, rho=rho, n_documents=n_documents), batch
 
 
 def _stochastic_passes(
@@ -212,13 +114,14 @@ def _stochastic_passes(
     rng: np.random.Generator,
 ) -> Iterator[tuple[State, Info]]:
     schedule = settings.fit_schedule(state, n_documents)
+    step = settings.fit_step(state, n_documents)
     for _ in range(settings.max_iter):
         steps = driver.run(
             model,
             state,
             data,
             driver.shuffled(n_documents, settings.batch_size, rng),
-            step=settings.step,
+            step=step,
             schedule=schedule,
             n_documents=n_documents,
             learn=settings.prior_update(rng),
@@ -270,8 +173,7 @@ def _memoized_passes(
                 state,
                 model.batch(data, batches[index]),
                 index,
-                n_local=settings.n_local,
-                local_tol=settings.local_tol,
+                **settings.local,
             )
             if index == order[-1]:
                 info = replace(info, objective=(memoized.bound(model, state),))
@@ -295,8 +197,7 @@ def _batch_passes(
             data,
             blocks(n_documents),
             beliefs,
-            n_local=settings.n_local,
-            local_tol=settings.local_tol,
+            **settings.local,
         )
         beliefs = info.local
         if settings.learn:
