@@ -346,6 +346,19 @@ def test_batches_suit_topics_and_passes() -> None:
     assert [size(n, 100, 1) for n in (10_000, 4_000, 1_000)] == [200, 200, 50]
 
 
+@pytest.mark.parametrize("kind", ["longdouble", ">f8", ">i4", "uint16", "bool", "int64"])
+def test_counts_of_any_kind(kind: str) -> None:
+    """Sparse counts are numbers, however they are stored."""
+    counts, _ = planted_lda(np.random.default_rng(5), 3, 30, 60, 20, 0.1, 0.05)
+    counts.data = np.minimum(counts.data, 1)
+    other = counts.copy()
+    other.data = counts.data.astype(kind)
+    other.indices, other.indptr = counts.indices.astype(np.int64), counts.indptr.astype(np.int64)
+    fits = [LatentDirichletAllocation(3, random_state=0).fit(X) for X in (counts, other)]
+    np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
+    np.testing.assert_array_equal(fits[0].transform(counts), fits[1].transform(other))
+
+
 def test_local_steps_are_longer_while_topics_come_apart() -> None:
     """By default 50 iterations in each of the first 30 trust-region steps, then 15."""
     counts, _ = planted_lda(np.random.default_rng(5), 8, 200, 400, 60, 0.1, 0.05)
@@ -392,6 +405,7 @@ def test_late_steps_take_one_pair() -> None:
     assert pairs(10, fits=0) == [2] * 40
     assert pairs(10, inner_iter=2) == [2] * 40
     assert pairs(10, max_doc_update_iter=15) == [2] * 40
+    assert pairs(10, local="collapsed") == [2] * 40
 
 
 def _topics_after_each_step(counts: Any, **options: Any) -> Array:

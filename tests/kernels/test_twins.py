@@ -196,6 +196,25 @@ def test_gather_and_scatter_rows(pattern_shape: tuple[int, int], dtype: str) -> 
     np.testing.assert_allclose(results[1], results[0], rtol=4 * eps)
 
 
+@pytest.mark.parametrize("data", ["float32", "float64", "int64", "uint16", "bool"])
+@pytest.mark.parametrize("index", ["int32", "int64"])
+def test_take_entries(data: str, index: str) -> None:
+    """Rows in the order asked for, empty ones among them, whatever kind of numbers they hold."""
+    rng = np.random.default_rng(3)
+    counts = random_counts(rng, 20, 50, 8)
+    counts.data[counts.indptr[4] : counts.indptr[5]] = 0
+    counts.eliminate_zeros()
+    rows = np.array([7, 4, 0, 19, 7])
+    expected = counts[rows].astype(data)
+    indptr, indices = counts.indptr.astype(index), counts.indices.astype(index)
+    for module in (reference, compiled):
+        words, taken = np.full(expected.nnz, -1, np.int32), np.empty(expected.nnz, np.float32)
+        module.take_entries(indptr, indices, counts.data.astype(data), rows, words, taken)
+        np.testing.assert_array_equal(words, expected.indices)
+        np.testing.assert_array_equal(taken, expected.data)
+        module.take_entries(indptr, indices, counts.data, rows[:0], words[:0], taken[:0])
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_index_words(seed: int) -> None:
     """Words are numbered by first appearance, their documents listed in order; both twins."""

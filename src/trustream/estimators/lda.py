@@ -78,7 +78,7 @@ class LatentDirichletAllocation(
     max_doc_update_iter : int or None, default=None
         Most iterations of a local step, on a document's topic proportions. None is 50, and 15 for
         "trust-region" after the first 30 steps, in which topics come apart. After a third of `fit`
-        it is 20 in a single pair, if `inner_iter` is None as well.
+        it is 20 in a single pair, if `inner_iter` is None as well and `local` "mean-field".
     mean_change_tol : float, default=1e-4
         A document's local step ends when its gamma changes by less, on average over topics.
     total_samples : float, default=None
@@ -303,7 +303,10 @@ class LatentDirichletAllocation(
     def _check_data(self, X: Any, reset: bool) -> sp.csr_matrix:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
         check_non_negative(X, type(self).__name__)
-        return X if sp.issparse(X) else sp.csr_array(X)
+        X = X if sp.issparse(X) else sp.csr_array(X)
+        # Kernels read numbers of the machine's own kinds: no long doubles, no foreign byte order.
+        is_usual = X.dtype.isnative and X.dtype.itemsize <= 8
+        return X if is_usual else X.astype(np.float64)
 
     def _settings(self, X: Any) -> Settings:
         return Settings(

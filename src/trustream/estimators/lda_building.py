@@ -126,7 +126,9 @@ def effort(estimator: LatentDirichletAllocation) -> dict[str, Any]:
     long = Effort(n_inner, _LOCAL_FIRST)
     if parameters.METHODS[estimator.learning_method] != "trust-region":
         return {"effort": long}
-    late = (_LATE_SHARE, _LATE) if estimator.inner_iter is None else None
+    # Expected counts take what the uniform blend gives each topic for evidence of larger priors.
+    shorter = estimator.inner_iter is None and estimator.local == "mean-field"
+    late = (_LATE_SHARE, _LATE) if shorter else None
     return {"first": (_FIRST_STEPS, long), "effort": Effort(n_inner, _LOCAL_LATER), "late": late}
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "lda_statistics",
     "lda_update",
     "scatter_rows",
+    "take_entries",
 ]
 
 _OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
@@ -149,6 +150,20 @@ def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
             level = stored.dtype.type(shift * pattern[v, 0])
             for k in range(n_topics):
                 stored[w, k] = factor * (rows[i, k] - level)
+
+
+@njit(**_OPTIONS)
+def take_entries(indptr, indices, data, rows, words, counts):
+    """Word numbers and counts of some rows of a CSR matrix, one row after the other.
+
+    indptr, indices and data are the matrix's own, of any kind; words and counts have room for all.
+    """
+    place = 0
+    for r in range(rows.size):
+        for i in range(indptr[rows[r]], indptr[rows[r] + 1]):
+            words[place] = indices[i]
+            counts[place] = data[i]
+            place += 1
 
 
 @njit(**_OPTIONS)

@@ -286,6 +286,15 @@ def scatter_rows(
     stored[w] = (rows[start:stop] - shift * (pattern[w] if len(pattern) > 1 else pattern)) / scale
 
 
+def take_entries(
+    indptr: Array, indices: Array, data: Array, rows: Array, words: Array, counts: Array
+) -> None:
+    """Word numbers and counts of some rows of a CSR matrix, one row after the other."""
+    entries = [np.arange(indptr[row], indptr[row + 1]) for row in rows]
+    place = np.concatenate([np.empty(0, np.int64), *entries])
+    words[:], counts[:] = indices[place], data[place]
+
+
 def index_words(
     indptr: Array,
     global_ids: Array,

@@ -67,19 +67,18 @@ class BatchMaker:
 
     def __call__(self, counts: Any, rows: Rows | slice) -> WordBatch:
         """Rows of a scipy CSR matrix (N, V) whose entries were validated."""
-        indptr, entries = _entries(counts.indptr, rows)
-        n = int(indptr[-1])
+        with np.errstate(over="ignore"):  # a step with infinite counts is refused
+            indptr, global_ids, weights = self._entries(counts, rows)
+        n = weights.size
         words = np.empty(n, np.int32)
         ids = np.empty(n, np.int32)
         word_ptr = np.empty(n + 1, np.int64)
         documents = np.empty(n, np.int32)
         positions = np.empty(n, np.int64)
         lengths, word_counts = np.empty(indptr.size - 1), np.empty(n)
-        with np.errstate(over="ignore"):  # a step with infinite counts is refused
-            weights = counts.data[entries].astype(self._dtype, copy=False)
         n_words = self._kernels.index_words(
             indptr,
-            counts.indices[entries].astype(np.int32, copy=False),
+            global_ids,
             weights,
             self._lookup(),
             words,
@@ -102,25 +101,29 @@ class BatchMaker:
             word_counts[:n_words],
         )
 
+    def _entries(self, counts: Any, rows: Rows | slice) -> tuple[Array, Array, Array]:
+        """indptr, words and counts of some rows."""
+        indptr = counts.indptr
+        if isinstance(rows, slice):
+            start, stop, _ = rows.indices(indptr.size - 1)
+            first = indptr[start : max(start, stop) + 1].astype(np.int64)
+            entries = slice(int(first[0]), int(first[-1]))
+            return (
+                first - first[0],
+                counts.indices[entries].astype(np.int32, copy=False),
+                counts.data[entries].astype(self._dtype, copy=False),
+            )
+        new = np.zeros(rows.size + 1, np.int64)
+        np.cumsum(indptr[rows + 1] - indptr[rows], out=new[1:])
+        words, weights = np.empty(new[-1], np.int32), np.empty(new[-1], self._dtype)
+        self._kernels.take_entries(indptr, counts.indices, counts.data, rows, words, weights)
+        return new, words, weights
+
     def _lookup(self) -> Array:
         if not hasattr(self._local, "lookup"):
             self._local.lookup = np.full(self._n_words, -1, np.int32)
         lookup: Array = self._local.lookup
         return lookup
-
-
-def _entries(indptr: Array, rows: Rows | slice) -> tuple[Array, Any]:
-    """The new indptr of some rows, and where their entries stand in the old matrix."""
-    if isinstance(rows, slice):
-        start, stop, _ = rows.indices(indptr.size - 1)
-        stop = max(start, stop)
-        first = indptr[start : stop + 1].astype(np.int64)
-        return first - first[0], slice(int(first[0]), int(first[-1]))
-    begin = indptr[rows].astype(np.int64)
-    lengths = indptr[rows + 1] - begin
-    new = np.zeros(rows.size + 1, np.int64)
-    np.cumsum(lengths, out=new[1:])
-    return new, np.arange(new[-1]) + np.repeat(begin - new[:-1], lengths)
 
 
 def segment_sums(values: Array, pointers: Array) -> NDArray[np.float64]:
