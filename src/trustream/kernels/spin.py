@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 # Looks before giving up, of about a third of a nanosecond each.
 _LOOKS = 1_000_000
-# Looks between the news and the return. The sender is about to call a kernel, which lets go of
-# the interpreter lock; to ask for the lock before that would be to sleep after all.
-_GRACE = 5_000
+# Looks between news of work and the return. The sender is about to call a kernel, which lets go
+# of the interpreter lock; to ask for the lock before that would be to sleep after all.
+GRACE = 40_000
 
 
 @intrinsic
@@ -34,8 +34,21 @@ def _read(typingctx, array, index):
     return types.int64(array, types.intp), codegen
 
 
-@njit("boolean(int64[::1], int64, int64, int64)", nogil=True, cache=True)
-def _until_changed(flag, value, n_looks, n_grace):
+@intrinsic
+def _write(typingctx, array, index, value):
+    """array[index] = value, at once, as another thread may be waiting for it."""
+
+    def codegen(context, builder, signature, args):
+        data = context.make_array(signature.args[0])(context, builder, args[0]).data
+        builder.store_atomic(args[2], builder.gep(data, [args[1]]), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp, types.int64), codegen
+
+
+@njit("boolean(int64[::1], int64, int64[::1], int64, int64)", nogil=True, cache=True)
+def _until_changed(flag, value, told, n_looks, n_grace):
+    _write(told, 0, 1)
     for _ in range(n_looks):
         if _read(flag, 0) != value:
             for _ in range(n_grace):
@@ -44,10 +57,19 @@ def _until_changed(flag, value, n_looks, n_grace):
     return False
 
 
-def until_changed(flag: NDArray[np.int64], value: int) -> Any:
+def until_changed(
+    flag: NDArray[np.int64], value: int, told: NDArray[np.int64] | None = None, grace: int = 0
+) -> Any:
     """Whether flag[0] came to differ from `value` within a fraction of a millisecond.
+
+    Args:
+        told: told[0] becomes 1 first, without the interpreter lock: who waits for it can have the
+            lock at once.
+        grace: looks between the change and the return.
 
     >>> until_changed(np.zeros(1, np.int64), 1), until_changed(np.ones(1, np.int64), 1)
     (True, False)
     """
-    return _until_changed(flag, value, _LOOKS, _GRACE)
+    if told is None:
+        told = np.empty(1, np.int64)
+    return _until_changed(flag, value, told, _LOOKS, grace)

@@ -15,7 +15,6 @@ from numbers import Integral
 from queue import Empty, SimpleQueue
 
 import numpy as np
-from numpy.typing import NDArray
 from threadpoolctl import ThreadpoolController
 
 from trustream.kernels import spin
@@ -83,27 +82,23 @@ def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: in
             raise error
 
 
-def _await(flag: NDArray[np.int64], value: int) -> bool:
-    """Wait a little for another thread, unless it could not run meanwhile."""
-    return available_cores() > 1 and bool(spin.until_changed(flag, value))
-
-
 class _Errand:
     """Something for a worker to do, unless the one who asked for it has finished first.
 
     A kernel's parts take tens of microseconds, less than waking a thread does, and an executor's
     futures several times that. So this is as little as will do: one claim, taken by the worker to
-    begin or by the caller to call it off, and one lock that says when it is done.
+    begin or by the caller to call it off, and one lock that says when it is done. `ended` says the
+    same to a caller who looks without sleeping.
     """
 
-    __slots__ = ("_claim", "_done", "_ended", "_error", "_take")
+    __slots__ = ("_claim", "_done", "_error", "_take", "ended")
 
     def __init__(self, take: Callable[[], None]) -> None:
         self._take = take
         self._claim = iter((True,))
         self._done = threading.Lock()
         self._done.acquire()
-        self._ended = np.zeros(1, np.int64)
+        self.ended = np.zeros(1, np.int64)
         self._error: BaseException | None = None
 
     def do(self) -> None:
@@ -115,12 +110,12 @@ class _Errand:
                 self._error = error
             finally:
                 self._done.release()
-                self._ended[0] = 1
 
     def finish(self) -> BaseException | None:
         """Called by the caller: wait for the worker, if it has begun, and return its error."""
         if not next(self._claim, False):
-            _await(self._ended, 0)
+            if _can_spin():
+                spin.until_changed(self.ended, 0)
             self._done.acquire()
         return self._error
 
@@ -147,17 +142,31 @@ class _Workers:
         self._n_sent += 1
 
     def _work(self) -> None:
+        errand: _Errand | None = None
         while True:
             seen = int(self._n_sent[0])
-            while not self._queue.empty():
+            if self._queue.empty():
+                # A caller who looks learns only now that the last errand has ended, when this
+                # thread has let go of the interpreter lock, which the caller needs next.
+                told = None if errand is None else errand.ended
+                errand = None  # and with it the arrays that it worked on
+                if _can_spin() and spin.until_changed(self._n_sent, seen, told, spin.GRACE):
+                    continue
+                errand = self._queue.get()
+            else:
+                if errand is not None:
+                    errand.ended[0] = 1
                 try:
                     errand = self._queue.get_nowait()
                 except Empty:
-                    break
-                errand.do()
-                del errand
-            if not _await(self._n_sent, seen):
-                self._queue.get().do()
+                    errand = None
+                    continue
+            errand.do()
+
+
+def _can_spin() -> bool:
+    """Whether others can run while this thread looks for news."""
+    return available_cores() > 1
 
 
 @cache
