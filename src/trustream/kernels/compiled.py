@@ -17,6 +17,12 @@ from numba import njit
 
 from trustream.kernels import BLOCK, LANES, elementary, simd
 from trustream.kernels.compiled_local import lda_local
+from trustream.kernels.compiled_priors import (
+    dirichlet_direction,
+    dirichlet_evidence,
+    dirichlet_step,
+    psi_sums,
+)
 from trustream.kernels.compiled_words import (
     blend_rows,
     exp_digamma,
@@ -27,6 +33,9 @@ from trustream.kernels.compiled_words import (
 __all__ = [
     "blend_rows",
     "digamma",
+    "dirichlet_direction",
+    "dirichlet_evidence",
+    "dirichlet_step",
     "dirichlet_terms",
     "exp_digamma",
     "gather_rows",
@@ -35,6 +44,7 @@ __all__ = [
     "lda_local",
     "lda_statistics",
     "lda_update",
+    "psi_sums",
     "scatter_rows",
     "take_entries",
 ]

@@ -23,6 +23,31 @@ from trustream.kernels import (
     STRIDES_FROM,
     UNUSED,
 )
+from trustream.kernels.reference_priors import (
+    dirichlet_direction,
+    dirichlet_evidence,
+    dirichlet_step,
+    psi_sums,
+)
+
+__all__ = [
+    "blend_rows",
+    "digamma",
+    "dirichlet_direction",
+    "dirichlet_evidence",
+    "dirichlet_step",
+    "dirichlet_terms",
+    "exp_digamma",
+    "gather_rows",
+    "index_words",
+    "lda_bound",
+    "lda_local",
+    "lda_statistics",
+    "lda_update",
+    "psi_sums",
+    "scatter_rows",
+    "take_entries",
+]
 
 Array = NDArray[Any]
 

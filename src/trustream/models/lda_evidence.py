@@ -27,9 +27,8 @@ def of_alpha(arrays: LdaArrays, prior: LdaPrior, locals_: list[Array]) -> Dirich
     count = sum(gamma.shape[0] for gamma in locals_)
     total = np.zeros(arrays.n_topics)
     for gamma in locals_:
-        psi = _expected_psi(arrays, gamma, prior.alpha)
-        psi_sum = special.digamma(gamma.sum(axis=1, dtype=np.float64))
-        total += psi.sum(axis=0, dtype=np.float64) - psi_sum.sum()
+        _, by_topic = _psi_sums(arrays, gamma, prior.alpha)
+        total += by_topic - special.digamma(gamma.sum(axis=1, dtype=np.float64)).sum()
     return DirichletEvidence(prior.alpha, total / max(count, 1), 1.0, 0.0, float(count))
 
 
@@ -71,13 +70,15 @@ def _mean_psi(arrays: LdaArrays, lambda_: LazyRows, prior: LdaPrior, words: Arra
     for first in range(0, words.size, VISITED_WORDS):
         part = words[first : first + VISITED_WORDS]
         rows = lambda_.get(arrays.kernels, part, prior.pattern, arrays.n_threads)
-        psi = _expected_psi(arrays, rows, prior.rows(part))
-        means[first : first + part.size] = psi.mean(axis=1, dtype=np.float64)
+        by_word, _ = _psi_sums(arrays, rows, prior.rows(part))
+        means[first : first + part.size] = by_word / arrays.n_topics
     return means
 
 
-def _expected_psi(arrays: LdaArrays, parameters: Array, prior: Float64) -> Array:
-    """psi(parameters); with the collapsed local step, E[psi(prior + n)] of uncertain counts n.
+def _psi_sums(arrays: LdaArrays, parameters: Array, prior: Float64) -> tuple[Float64, Float64]:
+    """Sums over topics and over rows of psi(parameters), (n, K).
+
+    With the collapsed local step it is E[psi(prior + n)] of uncertain counts n.
 
     There parameters = prior + E[n], and the counts are close to Poisson ones: zero with
     probability exp(-E[n]), else (Teh, Kurihara and Welling 2008) close to their mean, so that
@@ -88,9 +89,12 @@ def _expected_psi(arrays: LdaArrays, parameters: Array, prior: Float64) -> Array
     for evidence of a larger prior, which gives each topic more: alpha would grow without end.
     """
     if not arrays.collapsed:
-        return arrays.digamma(parameters)
+        by_row, by_topic = np.empty(parameters.shape[0]), np.empty(parameters.shape[1])
+        arrays.kernels.psi_sums(np.ascontiguousarray(parameters), by_row, by_topic)
+        return by_row, by_topic
     a = np.broadcast_to(prior, parameters.shape).astype(parameters.dtype)
     counts = np.maximum(parameters - a, np.finfo(parameters.dtype).tiny)
     some = -np.expm1(-counts)
     psi = arrays.digamma(np.ascontiguousarray(a))
-    return np.asarray(psi + some * (arrays.digamma(a + counts / some) - psi))
+    psi = psi + some * (arrays.digamma(a + counts / some) - psi)
+    return psi.sum(axis=1, dtype=np.float64), psi.sum(axis=0, dtype=np.float64)
