@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numba import njit
 from scipy import sparse
 
 from tests.helpers import DTYPES, Array, planted_lda, random_counts
@@ -270,6 +271,11 @@ def test_a_huge_document_leaves_topics_alone(k: int) -> None:
     check_local(local_inputs(rng, batch, k, "float64"), "float64", 6, most=16)
 
 
+@njit
+def smallest(x, n, rank):  # type: ignore[no-untyped-def]
+    return compiled_topics.smallest(x, n, rank)
+
+
 def test_selection_is_that_of_sorting() -> None:
     """Of any rank, with ties, and of a part of the numbers."""
     rng = np.random.default_rng(9)
@@ -277,6 +283,6 @@ def test_selection_is_that_of_sorting() -> None:
         x = rng.integers(0, 12, n).astype(np.float32)
         for rank in range(n):
             longer = np.r_[x, np.full(3, -5, np.float32)]
-            assert compiled_topics.smallest(longer, n, rank) == np.sort(x)[rank]
+            assert smallest(longer, n, rank) == np.sort(x)[rank]
             np.testing.assert_array_equal(np.sort(longer[:n]), np.sort(x))
             assert (longer[n:] == -5).all()

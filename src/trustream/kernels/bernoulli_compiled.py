@@ -14,11 +14,10 @@ from numba import njit
 
 from trustream.kernels import LANES, elementary, simd
 
-_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 _L = LANES
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def scores(a, b, weights, constants, start, stop):
     """weights = psi(a) - psi(b), constants[k] = sum_i psi(b) - psi(a + b), features start:stop."""
     n_components, width = a.shape[1], weights.shape[1]
@@ -46,7 +45,7 @@ def scores(a, b, weights, constants, start, stop):
                 terms[k] = 0
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def _add_weights(indices, values, first, last, weights, width, row):
     """row += sum_p values[p] weights[indices[p]]: four vectors of the row at a time."""
     k = 0
@@ -84,7 +83,7 @@ def _add_weights(indices, values, first, last, weights, width, row):
         k += _L
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def _add_row(indices, values, first, last, row, width, sums):
     """sums[indices[p]] += values[p] row."""
     for p in range(first, last):
@@ -94,7 +93,7 @@ def _add_row(indices, values, first, last, row, width, sums):
             simd.store(sums, at + k, simd.multiply_add(value, simd.load(row, k), old))
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def products(indptr, indices, values, weights, out, start, stop):
     """out (B, K) = x weights, for data points start:stop."""
     n_components, width = out.shape[1], weights.shape[1]
@@ -107,7 +106,7 @@ def products(indptr, indices, values, weights, out, start, stop):
             out[n, k] = row[k]
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def moments(indptr, indices, values, phi, sums, start, stop):
     """sums = sum_n x_n phi_n', for data points start:stop."""
     n_components, width = phi.shape[1], sums.shape[1]
@@ -120,7 +119,7 @@ def moments(indptr, indices, values, phi, sums, start, stop):
         _add_row(indices, values, indptr[n], indptr[n + 1], row, width, flat)
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def totals(indices, values, sums):
     """sums[i] = sum of the values of feature i."""
     sums[:] = 0
@@ -128,7 +127,7 @@ def totals(indices, values, sums):
         sums[indices[p]] += values[p]
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def complement(sums, counts, ones, zeros):
     """ones = sums without the filling, zeros = counts - ones, not below 0; both (D, K).
 
@@ -149,7 +148,7 @@ def complement(sums, counts, ones, zeros):
                 zeros[i, k] = max(counts[k] - sums[i, k], nothing)
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def blend(anchor, prior, statistics, rho, scale, out):
     """out = (1 - rho) anchor + rho (prior + scale * statistics) for flat arrays of one length.
 
@@ -167,7 +166,7 @@ def blend(anchor, prior, statistics, rho, scale, out):
             out[i] = keep * anchor[i] + (rate * prior[i] + gain * statistics[i])
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def compress(data, rows, indptr, indices, values):
     """The CSR form of some rows of dense data; rows are whole 8-byte words, zeros passed over."""
     per_word = 8 // data.itemsize

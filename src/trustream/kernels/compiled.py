@@ -49,10 +49,8 @@ __all__ = [
     "take_entries",
 ]
 
-_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 
-
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def digamma(x, out):
     """out = psi(x) for positive x, one-dimensional."""
     n_whole = x.size // LANES * LANES
@@ -62,7 +60,7 @@ def digamma(x, out):
         out[i] = elementary.digamma(x[i])
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def lda_bound(indptr, ids, counts, table, offset, factor, alpha, gamma, bound, start, stop):
     """Lower bound of each document given beta's beliefs, phi optimal given gamma, in nats.
 
@@ -103,7 +101,7 @@ def lda_bound(indptr, ids, counts, table, offset, factor, alpha, gamma, bound, s
         bound[d] = value
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def dirichlet_terms(rows, other, terms, start, stop):
     """Sums over words that the divergence of two Dirichlets needs, by topic, in float64.
 
@@ -125,7 +123,7 @@ def dirichlet_terms(rows, other, terms, start, stop):
                 terms[block, 2, k] += (x - y) * elementary.digamma(x)
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def gather_rows(stored, words, scale, shift, pattern, rows, start, stop):
     """rows[i] = scale * stored[words[i]] + shift * pattern[words[i]], lambda kept lazily.
 
@@ -145,7 +143,7 @@ def gather_rows(stored, words, scale, shift, pattern, rows, start, stop):
                 rows[i, k] = factor * stored[w, k] + level
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
     """The inverse of gather_rows: stored[words[i]] = (rows[i] - shift * pattern) / scale."""
     n_topics = stored.shape[1]
@@ -162,7 +160,7 @@ def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
                 stored[w, k] = factor * (rows[i, k] - level)
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def take_entries(indptr, indices, data, rows, words, counts):
     """Word numbers and counts of some rows of a CSR matrix, one row after the other.
 
@@ -176,7 +174,7 @@ def take_entries(indptr, indices, data, rows, words, counts):
             place += 1
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def index_words(
     indptr,
     global_ids,

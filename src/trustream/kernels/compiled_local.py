@@ -30,7 +30,6 @@ from trustream.kernels.compiled_sweep import (
 )
 from trustream.kernels.compiled_topics import leave, used
 
-_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 # A document whose part of the table fits in this many numbers is copied once, to be read in order.
 _TILE = 1 << 20
 # exp of more overflows float32; what it would multiply is zero then.
@@ -39,7 +38,7 @@ _LARGEST_LOG = 80.0
 _SMALLEST = 1e-30
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def _beliefs(gamma, n, factor, collapsed, belief):
     """belief = factor exp(psi(gamma) + offset), or factor gamma, of n topics, then 0.
 
@@ -58,7 +57,7 @@ def _beliefs(gamma, n, factor, collapsed, belief):
     return belief.dtype.type(math.exp(min(offset, _LARGEST_LOG)))
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def _advance(prior, belief, total, n_active, current, moved):
     """current = prior + belief total; moved = how far that moved it.
 
@@ -76,7 +75,7 @@ def _advance(prior, belief, total, n_active, current, moved):
     return size, along / max(norm, _SMALLEST)
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def _stride(prior, moved, again, n_active, current):
     """Go on to where moves that shrink by the factor `again` each would end (Aitken 1926)."""
     again = max(again, 0.0)
@@ -86,7 +85,7 @@ def _stride(prior, moved, again, n_active, current):
         current[j] = max(current[j] + factor * moved[j], prior[j])
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def lda_local(
     indptr,
     ids,
@@ -163,7 +162,8 @@ def lda_local(
         least = table.dtype.type(UNUSED * length / n_topics)
         for i in range(whole(end - begin)):
             rest[i] = 0
-        has_rest, has_moved, is_packed, in_columns, n_padded = False, False, False, False, 0
+        has_rest, has_moved, is_packed, in_columns = False, False, False, False
+        n_padded = begin - begin  # not the literal 0, as above
         iteration, done = 0, n_local == 0
         while True:
             if most != ALL_TOPICS and not done:

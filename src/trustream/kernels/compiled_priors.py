@@ -12,12 +12,12 @@ from numba import njit
 from trustream.kernels import LANES, elementary, simd
 
 # Without fastmath, which takes all numbers for finite: a step looks whether they are.
-_OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
+_OPTIONS = {**elementary.KERNEL, "fastmath": False}
 # psi'(x) = 1/x + 1/(2 x^2) + sum_j B_2j / x^(2j+1), right to 1e-15 from here on.
 _LARGE = 10.0
 
 
-@njit(**_OPTIONS)
+@njit(**{**elementary.INSIDE, "fastmath": False})
 def _trigamma(x):
     """psi'(x) = 1/x^2 + psi'(x + 1), and the asymptotic series."""
     value = 0.0

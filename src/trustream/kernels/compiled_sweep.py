@@ -12,16 +12,14 @@ from numba import njit
 
 from trustream.kernels import LANES, elementary, simd
 
-_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 
-
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def whole(n):
     """n rounded up to whole vectors."""
     return (n + LANES - 1) // LANES * LANES
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def scaled_exp_digamma(x, n, out, place):
     """out = exp(psi(x) + offset) from `place` on for the first n entries, then 0.
 
@@ -46,7 +44,7 @@ def scaled_exp_digamma(x, n, out, place):
     return offset
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def pack(ids, counts, table, active, n_active, first, last, packed, weights):
     """Copy the active topics of words first..last, row after row; pad to whole vectors.
 
@@ -77,7 +75,7 @@ def pack(ids, counts, table, active, n_active, first, last, packed, weights):
 
 # One function, although long: a call that passes arrays counts references, and inside this loop
 # that would cost more than the work.
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total, last):
     """ratio_w = weights_w / (rest_w + sum_k theta_k table_wk) over packed words, eight at a time.
 
@@ -132,7 +130,7 @@ def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total
             simd.store(total, k, t)
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def pack_columns(ids, counts, table, active, n_active, first, last, packed, weights):
     """The same for few topics: eight words' entries for a topic next to each other.
 
@@ -156,7 +154,7 @@ def pack_columns(ids, counts, table, active, n_active, first, last, packed, weig
     return n_padded
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def keep_columns(packed, n_words, n_active, kept, n_kept):
     """Leave out of what `pack_columns` wrote all but the topics at places `kept`, in order."""
     place = 0
@@ -166,7 +164,7 @@ def keep_columns(packed, n_words, n_active, kept, n_kept):
             place += LANES
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def sweep_columns(packed, weights, rest, rest_scale, n_words, n_active, theta, sums, total, last):
     """What `sweep` does, with what `pack_columns` wrote; total is set, not added to.
 

@@ -15,10 +15,8 @@ from numba import njit
 from trustream.kernels import LANES, NARROW, NEGLIGIBLE_ALPHA, elementary, simd
 from trustream.kernels.compiled_sweep import whole
 
-_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 
-
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def smallest(x, n, rank):
     """Number `rank`, from 0, of the first n entries in order of size; moves them about.
 
@@ -44,7 +42,7 @@ def smallest(x, n, rank):
     return x[rank]
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def used(current, prior, n_active, least, most, kept, work):
     """Places of the `most` topics with the largest current - prior, of those with `least` of it.
 
@@ -65,7 +63,7 @@ def used(current, prior, n_active, least, most, kept, work):
     return n_kept if worth and n_kept > 0 else n_active
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.INSIDE)
 def leave(
     ids, table, collapsed, gamma, theta, active, current, prior, scale, moved, n_active, kept,
     n_kept, rest,

@@ -10,10 +10,8 @@ from numba import njit
 from trustream.kernels import BLOCK, LANES, elementary, simd
 from trustream.kernels.compiled_sweep import scaled_exp_digamma
 
-_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 
-
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def exp_digamma(rows, table, offset, start, stop):
     """table[w, k] = exp(psi(rows[w, k]) + offset[w]), entries of exp(psi) scaled row by row.
 
@@ -29,7 +27,7 @@ def exp_digamma(rows, table, offset, start, stop):
         offset[w] = scaled_exp_digamma(row, n_topics, flat, w * width)
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop):
     """rows = (1 - rho) anchor + rho (prior + scale * statistics), word by word (equation 14).
 
@@ -57,7 +55,7 @@ def blend_rows(anchor, prior, statistics, rho, scale, rows, start, stop):
                 rows[w, k] += same
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def lda_statistics(
     word_ptr, documents, positions, ratio, theta, table, statistics, totals, start, stop
 ):
@@ -82,7 +80,7 @@ def lda_statistics(
                 totals[block, k] += value
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def lda_update(
     word_ptr,
     documents,

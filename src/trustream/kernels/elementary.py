@@ -30,6 +30,10 @@ from numba.extending import intrinsic
 from trustream.kernels import FLOOR
 
 JIT = {"fastmath": True, "error_model": "numpy"}
+# Options of kernels, which Python calls, and of functions that only kernels call: a way in from
+# Python would take a fifth of their compilation, and the kernel's cache holds them as well.
+KERNEL = {"nogil": True, "cache": True, **JIT}
+INSIDE = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, **JIT}
 
 _SHIFT = {32: 3.5, 64: 7.5}
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798)

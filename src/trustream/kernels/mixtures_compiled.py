@@ -8,11 +8,10 @@ from numba import njit
 
 from trustream.kernels import elementary
 
-_OPTIONS = {"nogil": True, "cache": True, **elementary.JIT}
 _exp = elementary.exp
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def softmax(scores, constants, counts, start, stop):
     """Rows of scores become softmax(scores + constants); counts (K,) their sum, in float64."""
     n_components = constants.size
@@ -32,7 +31,7 @@ def softmax(scores, constants, counts, start, stop):
             counts[k] += row[k]
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def quadratic_features(y, out):
     """out (B, D + D (D + 1) / 2) = y (B, D), then the upper triangle of y y', row by row."""
     d = y.shape[1]
