@@ -155,6 +155,30 @@ def test_lda_update(k: int, prior: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("k", [7, 16])
+def test_lda_update_without_documents(k: int, dtype: str) -> None:
+    """Anchor and prior are blended, nothing else is read or summed."""
+    rng = np.random.default_rng(k)
+    n = BLOCK + 10
+    anchor, eta = rows_like(rng, (n, k), dtype), rows_like(rng, (n, 1), dtype)
+    nobody = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
+    nothing = (np.empty(0, dtype), np.empty((0, padded(k)), dtype), np.empty((0, padded(k)), dtype))
+    for module in (reference, compiled):
+        rows, table, offset = (
+            np.empty((n, k), dtype),
+            np.empty((n, padded(k)), dtype),
+            np.empty(n, dtype),
+        )
+        out = (rows, table, offset, np.empty((0, k)))
+        module.lda_update(*nobody, *nothing, anchor, eta, 0.3, 17.5, False, *out, 0, n)
+        np.testing.assert_allclose(rows, 0.7 * anchor + 0.3 * eta, rtol=RTOL[dtype])
+        again, level = np.empty_like(table), np.empty_like(offset)
+        module.exp_digamma(rows, again, level, 0, n)
+        np.testing.assert_array_equal(table, again)
+        np.testing.assert_array_equal(offset, level)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", [7, 16])
 def test_lda_update_of_collapsed_beliefs(k: int, dtype: str) -> None:
     """The table is the blended rows themselves."""
     rng = np.random.default_rng(k)

@@ -95,7 +95,7 @@ def dirichlet_step(
     return False
 
 
-@njit(**_OPTIONS)
+@njit(**elementary.KERNEL)
 def psi_sums(rows, by_row, by_column):
     """Sums of psi(rows), (n, K): over columns (n,), and over rows (K,), in float64."""
     n_rows, width = rows.shape

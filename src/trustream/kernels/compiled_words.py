@@ -104,7 +104,8 @@ def lda_update(
 
     With `collapsed` the new table is the blended rows themselves, and offset is 0.
     What is not wanted is given without rows: `rows` of shape (0, K), `table` of shape (0, padded
-    K). totals are those of the statistics.
+    K). totals are those of the statistics. Without documents (`word_ptr` of shape (0,)) there are
+    no statistics and no totals, and of `old` only the width counts.
     """
     n_topics, width = anchor.shape[1], old.shape[1]
     keep = anchor.dtype.type(1 - rho)
@@ -113,13 +114,17 @@ def lda_update(
     row = np.empty(width, old.dtype)
     beliefs, flat = theta.reshape(-1), table.reshape(-1)
     zero = simd.splat(old.dtype.type(0))
+    has_documents = word_ptr.size > 0
     for first in range(start, stop, BLOCK):
         block = first // BLOCK
-        totals[block, :] = 0.0
+        if has_documents:
+            for k in range(n_topics):
+                totals[block, k] = 0.0
         for w in range(first, min(first + BLOCK, stop)):
             for k in range(0, width, LANES):
                 simd.store(row, k, zero)
-            for i in range(word_ptr[w], word_ptr[w + 1]):
+            begin, end = (word_ptr[w], word_ptr[w + 1]) if has_documents else (0, 0)
+            for i in range(begin, end):
                 weight = simd.splat(ratio[positions[i]])
                 place = np.int64(documents[i]) * width
                 for k in range(0, width, LANES):
@@ -127,9 +132,10 @@ def lda_update(
                     simd.store(
                         row, k, simd.multiply_add(weight, simd.load(beliefs, place + k), total)
                     )
-            for k in range(n_topics):
-                row[k] *= old[w, k]
-                totals[block, k] += row[k]
+            if has_documents:
+                for k in range(n_topics):
+                    row[k] *= old[w, k]
+                    totals[block, k] += row[k]
             v = min(w, prior.shape[0] - 1)
             if prior.shape[1] > 1:
                 for k in range(n_topics):

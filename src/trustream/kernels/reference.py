@@ -223,10 +223,11 @@ def lda_update(
     stop: int,
 ) -> None:
     """`lda_statistics` of the table `old`, then `blend_rows`, then `exp_digamma` or a copy."""
-    statistics, blended = np.empty_like(anchor), np.empty_like(anchor)
-    lda_statistics(
-        word_ptr, documents, positions, ratio, theta, old, statistics, totals, start, stop
-    )
+    statistics, blended = np.zeros_like(anchor), np.empty_like(anchor)
+    if word_ptr.size > 0:
+        lda_statistics(
+            word_ptr, documents, positions, ratio, theta, old, statistics, totals, start, stop
+        )
     blend_rows(anchor, prior, statistics, rho, scale, blended, start, stop)
     if rows.shape[0] > 0:
         rows[start:stop] = blended[start:stop]

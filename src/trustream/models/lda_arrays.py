@@ -14,7 +14,7 @@ from scipy import special
 from trustream.kernels import ALL_TOPICS, BLOCK, LANES, threads
 from trustream.models.lazy_rows import word_parts
 from trustream.models.lda_batch import WordBatch
-from trustream.models.lda_natural import Blend
+from trustream.models.lda_natural import Beliefs, Blend
 from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
@@ -54,42 +54,61 @@ class LdaArrays:
         self, parts: Blend, *, rows: bool = False, table: bool = False
     ) -> tuple[Array, Float64, Array, Array]:
         """(rows, totals, table, offset) of a blend; `rows` or `table` are empty if not wanted."""
-        anchor, statistics, n_words = (
-            parts.anchor.rows,
-            parts.statistics,
-            parts.anchor.rows.shape[0],
-        )
-        recipe = (parts.eta, parts.rho, parts.scale)
-        beliefs = statistics.beliefs
-        made = np.empty((n_words if rows or beliefs is None else 0, self.n_topics), self.dtype)
-        exp_psi, offset = self._empty_table(n_words if table else 0)
-        if beliefs is None:
-            eta, rho, scale = recipe
-
-            def work(start: int, stop: int) -> None:
-                self.kernels.blend_rows(anchor, eta, statistics.rows, rho, scale, made, start, stop)
-                if table:
-                    self._fill_table(made, exp_psi, offset, start, stop)
-
-            self._over_words(work, n_words)
+        statistics, n_words = parts.statistics, parts.anchor.rows.shape[0]
+        beliefs, eta, rho, scale = statistics.beliefs, parts.eta, parts.rho, parts.scale
+        # What is the same for all topics is added like a prior of the words.
+        even = beliefs is None and statistics.rows.shape[1] == eta.shape[1] == 1
+        made = np.empty((n_words if rows else 0, self.n_topics), self.dtype)
+        out = (made, *self._empty_table(n_words if table else 0))
+        if beliefs is not None:
+            sums = self._update(parts, beliefs, eta, out)
+        elif even:
+            self._update(parts, None, eta + np.asarray(scale * statistics.rows, self.dtype), out)
             sums = statistics.totals
+        else:
+            out = self._blend_rows(parts, table, out)
+            sums = statistics.totals
+        totals = (1 - rho) * parts.anchor.totals + rho * (parts.eta_totals + scale * sums)
+        made, exp_psi, offset = out
+        return made, totals, exp_psi, offset
+
+    def _update(
+        self, parts: Blend, beliefs: Beliefs | None, eta: Array, out: tuple[Array, Array, Array]
+    ) -> Float64:
+        """Fill `out` (rows, table, offset); the sums over words of the beliefs' statistics."""
+        n_words = parts.anchor.rows.shape[0]
+        if beliefs is None:
+            none = np.empty(0, np.int64)
+            walk = (none, none.astype(np.int32), none)
+            local = (np.empty(0, self.dtype), *2 * (self._empty_table(0)[0],))
         else:
             batch = beliefs.batch
             walk = (batch.word_ptr, batch.documents, batch.positions)
             local = (beliefs.ratio, beliefs.theta, beliefs.table)
-            blocks = np.empty((-(-n_words // BLOCK), self.n_topics))
-            out = (made, exp_psi, offset, blocks)
+        recipe = (parts.anchor.rows, eta, parts.rho, parts.scale, self.collapsed)
+        blocks = np.empty((0 if beliefs is None else -(-n_words // BLOCK), self.n_topics))
 
-            def work(start: int, stop: int) -> None:
-                self.kernels.lda_update(
-                    *walk, *local, anchor, *recipe, self.collapsed, *out, start, stop
-                )
+        def work(start: int, stop: int) -> None:
+            self.kernels.lda_update(*walk, *local, *recipe, *out, blocks, start, stop)
 
-            self._over_words(work, n_words)
-            sums = blocks.sum(axis=0)
-        rho, scale = parts.rho, parts.scale
-        totals = (1 - rho) * parts.anchor.totals + rho * (parts.eta_totals + scale * sums)
-        return made, totals, exp_psi, offset
+        self._over_words(work, n_words)
+        return np.asarray(blocks.sum(axis=0))
+
+    def _blend_rows(
+        self, parts: Blend, table: bool, out: tuple[Array, Array, Array]
+    ) -> tuple[Array, Array, Array]:
+        """The same with statistics that are summed already, topic by topic."""
+        n_words = parts.anchor.rows.shape[0]
+        made = np.empty((n_words, self.n_topics), self.dtype)
+        recipe = (parts.anchor.rows, parts.eta, parts.statistics.rows, parts.rho, parts.scale)
+
+        def work(start: int, stop: int) -> None:
+            self.kernels.blend_rows(*recipe, made, start, stop)
+            if table:
+                self._fill_table(made, *out[1:], start, stop)
+
+        self._over_words(work, n_words)
+        return made, *out[1:]
 
     def _fill_table(self, rows: Array, table: Array, offset: Array, start: int, stop: int) -> None:
         if self.collapsed:
@@ -246,7 +265,9 @@ def document_parts(indptr: Array, n_threads: int) -> list[threads.Part]:
     if n_threads == 1:
         return [(0, n_documents)]
     n_parts = min(5 * n_threads, n_documents)
-    goals = np.linspace(0, indptr[-1], n_parts + 1)[1:-1]
+    goals = np.arange(1, n_parts) * indptr[-1] // max(n_parts, 1)
     edges = [0, *np.searchsorted(indptr, goals).tolist(), n_documents]
-    parts = [(a, b) for a, b in pairwise(edges) if b > a]
-    return sorted(parts, key=lambda part: int(indptr[part[0]] - indptr[part[1]]))
+    places = indptr[edges].tolist()
+    parts = zip(pairwise(places), pairwise(edges), strict=True)
+    longest = sorted(((a - b, part) for (a, b), part in parts if part[1] > part[0]))
+    return [part for _, part in longest]
