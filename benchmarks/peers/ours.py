@@ -22,10 +22,10 @@ _VARIANTS: dict[str, dict[str, Any]] = {
     "trustream, collapsed": {"local": "collapsed"},
     "trustream, natural gradient": {"learning_method": "natural-gradient"},
 }
-_PARTS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 1 / 2)
+_PARTS = (1 / 32, 1 / 16, 1 / 8, 1 / 4, 3 / 8, 1 / 2, 3 / 4)
 _PASSES = (1, 2, 3, 5, 10, 20)
 # Shorter fits are repeated, and the median counts: a hiccup would weigh too much.
-_SHORT, _REPEATS = 4.0, 3
+_SHORT, _REPEATS = 4.0, 5
 
 
 def variants() -> dict[str, dict[str, Any]]:

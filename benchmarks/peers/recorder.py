@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -173,16 +174,24 @@ def milestones(passes: float, only_last: bool = False) -> list[float]:
     return [*marks, float(passes)]
 
 
+# Halves, quarters and so on down to this, and one part of any number, are said as fractions.
+_LARGEST_PART = 64
+
+
 def passes_label(passes: float) -> str:
     """For people.
 
-    >>> passes_label(0.25), passes_label(1.0), passes_label(2.0), passes_label(0.3)
-    ('1/4 pass', '1 pass', '2 passes', '0.3 passes')
+    >>> passes_label(0.25), passes_label(0.375), passes_label(1.0), passes_label(2.0)
+    ('1/4 pass', '3/8 pass', '1 pass', '2 passes')
+    >>> passes_label(0.3)
+    '0.3 passes'
     """
     if passes == 1:
         return "1 pass"
-    if passes < 1 and 1 / passes == round(1 / passes):
-        return f"1/{round(1 / passes)} pass"
+    part = Fraction(passes).limit_denominator(_LARGEST_PART)
+    is_common = part.numerator == 1 or _LARGEST_PART % part.denominator == 0
+    if passes < 1 and float(part) == passes and is_common:
+        return f"{part} pass"
     return f"{passes:g} passes"
 
 

@@ -80,7 +80,9 @@ def test_our_points_are_complete_fits_of_growing_effort(planted):
         "1/16 pass",
         "1/8 pass",
         "1/4 pass",
+        "3/8 pass",
         "1/2 pass",
+        "3/4 pass",
         "1 pass",
         "2 passes",
     ]
