@@ -42,7 +42,8 @@ a part of it.
   counted in batches, for all; gensim's own t moves by one a pass after the first.
 - **trustream** is `LatentDirichletAllocation(n_components=K)` and nothing else. Its `fit` lets the
   learning rate fall to zero at its end, so every point is a complete `fit` of its own: on a random
-  part of the documents for less than a pass, with `max_iter` for more, timed as a whole. Other
+  part of the documents for less than a pass, with `max_iter` for more, timed as a whole. Fits of
+  less than four seconds are made seven times, all of them in turn, and the median time counts. Other
   curves of trustream change one parameter.
 - **Time to a score** is read off the curve: linear in the logarithm of time between two points. The
   first complete fit that reaches it stands beside it.

@@ -29,6 +29,7 @@ from trustream.kernels.reference_priors import (
     dirichlet_step,
     psi_sums,
 )
+from trustream.kernels.reference_rows import gather_rows, index_words, scatter_rows, take_entries
 
 __all__ = [
     "blend_rows",
@@ -280,70 +281,3 @@ def dirichlet_terms(rows: Array, other: Array, terms: Array, start: int, stop: i
         block[0] = special.gammaln(x).sum(axis=0)
         block[1] = special.gammaln(np.broadcast_to(y, x.shape)).sum(axis=0)
         block[2] = ((x - y) * special.digamma(x)).sum(axis=0)
-
-
-def gather_rows(
-    stored: Array,
-    words: Array,
-    scale: float,
-    shift: float,
-    pattern: Array,
-    rows: Array,
-    start: int,
-    stop: int,
-) -> None:
-    """rows = scale * stored + shift * pattern, for the given words."""
-    w = words[start:stop]
-    rows[start:stop] = scale * stored[w] + shift * (pattern[w] if len(pattern) > 1 else pattern)
-
-
-def scatter_rows(
-    stored: Array,
-    words: Array,
-    scale: float,
-    shift: float,
-    pattern: Array,
-    rows: Array,
-    start: int,
-    stop: int,
-) -> None:
-    """stored = (rows - shift * pattern) / scale, for the given words."""
-    w = words[start:stop]
-    stored[w] = (rows[start:stop] - shift * (pattern[w] if len(pattern) > 1 else pattern)) / scale
-
-
-def take_entries(
-    indptr: Array, indices: Array, data: Array, rows: Array, words: Array, counts: Array
-) -> None:
-    """Word numbers and counts of some rows of a CSR matrix, one row after the other."""
-    entries = [np.arange(indptr[row], indptr[row + 1]) for row in rows]
-    place = np.concatenate([np.empty(0, np.int64), *entries])
-    words[:], counts[:] = indices[place], data[place]
-
-
-def index_words(
-    indptr: Array,
-    global_ids: Array,
-    counts: Array,
-    lookup: Array,
-    words: Array,
-    ids: Array,
-    word_ptr: Array,
-    documents: Array,
-    positions: Array,
-    lengths: Array,
-    word_counts: Array,
-) -> int:
-    """Number a batch's words in order of appearance, and list each word's documents in order."""
-    unique, first, inverse = np.unique(global_ids, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    words[: unique.size] = unique[order]
-    ids[:] = np.argsort(order)[inverse]
-    positions[:] = np.argsort(ids, kind="stable")
-    document = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
-    documents[:] = document[positions]
-    lengths[:] = np.bincount(document, counts, indptr.size - 1)
-    word_counts[: unique.size] = np.bincount(ids, counts, unique.size)
-    word_ptr[0] = 0
-    word_ptr[1 : unique.size + 1] = np.cumsum(np.bincount(ids, minlength=unique.size))
-    return int(unique.size)

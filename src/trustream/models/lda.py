@@ -8,7 +8,7 @@ lambda is (V, K) here and (K, V), as `components_`, only for people.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -21,11 +21,12 @@ from trustream.models import lda_evidence
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_arrays import LdaArrays
 from trustream.models.lda_batch import BatchMaker, WordBatch, segment_sums
+from trustream.models.lda_learning import LearnedPriors
 from trustream.models.lda_natural import Beliefs, Blend, LdaNatural
 from trustream.models.lda_prior import LdaPrior
 from trustream.models.lda_sampling import sample_prior
 from trustream.models.lda_totals import RunningTotals
-from trustream.models.protocol import DirichletEvidence, Float64, Rows
+from trustream.models.protocol import Float64, Rows
 
 __all__ = ["LdaModel", "LdaNatural", "LdaPrior", "sample_prior"]
 
@@ -33,7 +34,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class LdaModel(RunningTotals):
+class LdaModel(LearnedPriors, RunningTotals):
     """LDA behind the protocol of `models.protocol`.
 
     Attributes:
@@ -273,63 +274,6 @@ class LdaModel(RunningTotals):
         """lambda = eta + s."""
         total += (prior.eta * prior.pattern).astype(self.dtype)
         return LazyRows.of(total)
-
-    # --- empirical Bayes
-
-    def prior_evidence(
-        self,
-        lambda_: LazyRows,
-        prior: LdaPrior,
-        batch: WordBatch | None,
-        locals_: list[Array],
-        rng: np.random.Generator | None,
-    ) -> dict[str, DirichletEvidence]:
-        """alpha from the documents' gamma, eta from lambda.
-
-        eta is learned from a sample of words drawn with `rng` (all words without it), or with
-        `eta_per_word` for the words of the batch (all words without one). A (V, K) prior is the
-        user's word and stays. One topic, or one word, has nothing to learn from.
-        """
-        evidence = {}
-        if self.n_components > 1:
-            evidence["alpha"] = lda_evidence.of_alpha(self._arrays, prior, locals_)
-        if self.n_words > 1 and prior.pattern.shape[1] == 1:
-            if self.eta_per_word:
-                words = self._eta_words(batch)
-                evidence["eta"] = lda_evidence.of_words(self._arrays, lambda_, prior, words)
-            elif prior.pattern.shape[0] == 1:
-                evidence["eta"] = lda_evidence.of_eta(self._arrays, lambda_, prior, rng)
-        return evidence
-
-    def _eta_words(self, batch: WordBatch | None) -> Array:
-        return np.arange(self.n_words) if batch is None else batch.words
-
-    def replace_prior(
-        self,
-        lambda_: LazyRows,
-        prior: LdaPrior,
-        batch: WordBatch | None,
-        values: dict[str, Float64],
-    ) -> tuple[LazyRows, LdaPrior]:
-        """New alpha and eta; rows whose pattern changes are stored anew, lambda stays."""
-        if "alpha" in values:
-            prior = replace(prior, alpha=values["alpha"])
-        if "eta" not in values:
-            return lambda_, prior
-        if not self.eta_per_word:
-            return lambda_, replace(prior, eta=float(values["eta"][0]))
-        words = self._eta_words(batch)
-        rows = self._get(lambda_, prior, words)
-        if prior.pattern.shape[0] == 1:
-            # The first time: every word gets an entry of its own, with the value it had.
-            prior = replace(prior, pattern=np.ones((self.n_words, 1)))
-        pattern = prior.pattern.copy() if batch is None else prior.pattern
-        old = pattern[words, 0]
-        pattern[words, 0] = values["eta"] / prior.eta
-        sums = prior.pattern_sums + (pattern[words, 0] - old).sum()
-        prior = replace(prior, pattern=pattern, pattern_sums=sums)
-        self._put(lambda_, prior, words, rows)
-        return lambda_, prior
 
     # --- for people
 

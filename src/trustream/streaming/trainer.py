@@ -35,6 +35,7 @@ from trustream.streaming.prefetch import Arrivals, Direct, Drawn, Prefetcher
 from trustream.streaming.score import Score, score
 from trustream.streaming.settings import TrainerSettings
 from trustream.streaming.stepping import take_step
+from trustream.streaming.vocabulary import Vocabulary
 from trustream.streaming.warming import warm_up
 
 
@@ -110,8 +111,6 @@ class StreamTrainer:
         self._n_threads = threads.n_threads(n_jobs)
         self.prefetch = "://" in store.url if prefetch is None else prefetch
         self._source: Prefetcher | Direct | Arrivals | None = None
-        self._version = -1  # of the vocabulary that self._words are
-        self._valid_from = -1  # the version since which no column came to mean another word
         checkpoint = load_checkpoint(store, name)
         if checkpoint is None:
             self._begin()
@@ -120,7 +119,7 @@ class StreamTrainer:
 
     def _begin(self) -> None:
         s = self.settings
-        self._words: list[str | None] = []
+        self._vocabulary = Vocabulary()
         prior = LdaPrior.of(s.doc_topic_prior, s.topic_word_prior, s.n_components, 0)
         stored = np.empty((0, s.n_components), s.dtype)
         self._state = State(LazyRows(stored, 1.0, 0.0, np.zeros(s.n_components)), prior)
@@ -139,7 +138,7 @@ class StreamTrainer:
                     f"the checkpoint {self.name!r} was made with {key}={before[key]}, now it is "
                     f"{value}: use the same, or another name for another model"
                 )
-        self._words = list(checkpoint.words)
+        self._vocabulary = Vocabulary(checkpoint.words)
         self._state, self._clock = checkpoint.state, checkpoint.clock
         self._draws, self._arrival = checkpoint.draws, checkpoint.arrival
         self._others = persist.generator_from_json(checkpoint.others)
@@ -190,7 +189,7 @@ class StreamTrainer:
         model = self._model
         matrix = sparse.csr_array(
             (documents.counts, documents.indices, documents.indptr),
-            shape=(len(documents.keys), len(self._words)),
+            shape=(len(documents.keys), len(self._vocabulary)),
         )
         state, info = take_step(s, model, self._state, matrix, rho, totals.training, self._others)
         self._state, self._clock = state, clock
@@ -198,7 +197,7 @@ class StreamTrainer:
         scored = None
         if s.is_scored(state.n_steps):
             scored = self._score()
-        return StreamInfo(info, totals, len(self._words), scored)
+        return StreamInfo(info, totals, len(self._vocabulary), scored)
 
     def _follows(self, documents: Documents) -> bool:
         """Take in the words as they are now; False if the documents' columns mean others by now.
@@ -206,30 +205,18 @@ class StreamTrainer:
         New words only add columns. But a batch that was drawn before a word was evicted may use
         its column, which stands for another word now.
         """
-        if documents.vocabulary == self._version:
-            return True
-        found = self.store.vocabulary_since(self._version)
-        n_before = len(self._words)
-        changes = [
-            (column, word)
-            for column, word in zip(found.columns.tolist(), found.words, strict=True)
-            if column >= n_before or word != self._words[column]
-        ]
-        state, s = self._state, self.settings
-        # The posterior of streaming VB starts at the prior.
-        seed = None if s.method == "streaming-vb" else s.random_state
-        lambda_, prior = columns.followed(state.lambda_, state.prior, changes, seed)
-        self._state = replace(state, lambda_=lambda_, prior=prior)
-        self._words += [None] * (lambda_.stored.shape[0] - n_before)
-        for column, word in changes:
-            self._words[column] = word
-        self._version = found.version
-        self._model = LdaModel(
-            s.n_components, len(self._words), dtype=s.dtype, n_threads=self._n_threads
-        )
-        if any(column < n_before for column, _ in changes):
-            self._valid_from = self._version
-        return documents.vocabulary >= self._valid_from
+        news = self._vocabulary.news(self.store, documents.vocabulary)
+        if news is not None:
+            state, s = self._state, self.settings
+            # The posterior of streaming VB starts at the prior.
+            seed = None if s.method == "streaming-vb" else s.random_state
+            lambda_, prior = columns.followed(state.lambda_, state.prior, news.changes, seed)
+            self._state = replace(state, lambda_=lambda_, prior=prior)
+            self._vocabulary.take_in(news, lambda_.stored.shape[0])
+            self._model = LdaModel(
+                s.n_components, len(self._vocabulary), dtype=s.dtype, n_threads=self._n_threads
+            )
+        return self._vocabulary.holds(documents.vocabulary)
 
     def _score(self) -> Score | None:
         """Of held-out documents; draws nothing from the generators that learning uses.
@@ -311,7 +298,7 @@ class StreamTrainer:
         return Checkpoint(
             self.settings,
             self._state,
-            self._words,
+            self._vocabulary.words,
             self._clock,
             self._draws,
             persist.generator_to_json(self._others),
