@@ -63,22 +63,23 @@ def run(
     topics: dict[float, tuple[Any, Any]] = {}
     for passes in (*_PARTS, *_PASSES):
         if passes <= most:
-            watch, model = _fit(counts, n_topics, settings, passes)
+            watch, model = fit(counts, n_topics, settings, passes)
             watches[passes], topics[passes] = [watch], (model.components_, model.doc_topic_prior_)
             if watch.seconds >= recorder.limit:
                 break
     for _ in range(_REPEATS - 1):
         for passes, taken in watches.items():
             if taken[0].seconds < _SHORT:
-                taken.append(_fit(counts, n_topics, settings, passes)[0])
+                taken.append(fit(counts, n_topics, settings, passes)[0])
     for passes, taken in watches.items():
         watch = sorted(taken, key=lambda watch: watch.seconds)[len(taken) // 2]
         recorder.add(passes_label(passes), watch, *topics[passes], passes == max(watches))
 
 
-def _fit(
+def fit(
     counts: sp.csr_matrix, n_topics: int, settings: dict[str, Any], passes: float
 ) -> tuple[Stopwatch, LatentDirichletAllocation]:
+    """One complete fit, and how long it took."""
     part = counts[: max(1, round(counts.shape[0] * min(1, passes)))]
     options = {} if passes == default_passes() else {"max_iter": max(1, int(passes))}
     model = LatentDirichletAllocation(n_topics, random_state=0, **options, **settings)
