@@ -43,8 +43,8 @@ a part of it.
 - **trustream** is `LatentDirichletAllocation(n_components=K)` and nothing else. Its `fit` lets the
   learning rate fall to zero at its end, so every point is a complete `fit` of its own: on a random
   part of the documents for less than a pass, with `max_iter` for more, timed as a whole. Fits of
-  less than four seconds are made seven times, all of them in turn, and the median time counts. Other
-  curves of trustream change one parameter.
+  less than four seconds are made seven times, all of them in turn, and the median time counts.
+  Other curves of trustream change one parameter.
 - **Time to a score** is read off the curve: linear in the logarithm of time between two points. The
   first complete fit that reaches it stands beside it.
 - **Compilation.** trustream's first call in a process loads its kernels from a cache or compiles

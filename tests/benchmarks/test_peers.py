@@ -12,7 +12,7 @@ peers = pytest.importorskip("benchmarks.peers", reason="needs the repository's r
 pytest.importorskip("matplotlib")
 
 from benchmarks.harness import processor  # noqa: E402
-from benchmarks.peers import curves, grid, methods, ours, recorder  # noqa: E402
+from benchmarks.peers import curves, grid, in_turn, methods, ours, recorder  # noqa: E402
 from benchmarks.peers.workloads import WORKLOADS, zipf  # noqa: E402
 
 LIBRARIES = {
@@ -88,6 +88,21 @@ def test_our_points_are_complete_fits_of_growing_effort(planted):
     ]
     assert taken.points[-1].completion > taken.points[0].completion
     assert taken.notes["first_call"] > 0
+
+
+def test_both_sides_in_turn(planted):
+    """Times of both, the peer's score, and scores of our fits that are found once."""
+    _, train, held_out = planted
+    scorer = recorder.Scorer(held_out, 1, 1)
+    settings = {**methods.module("scikit-learn").BASE, "batch_size": 50}
+    scores: dict[float, float] = {}
+    found = in_turn.one_round(train, 5, settings, scorer, scores)
+    assert found.theirs > 0 and found.whole >= found.ours > 0
+    assert list(scores) == list(in_turn.PARTS)
+    assert max(scores.values()) >= found.score
+    before = dict(scores)
+    again = in_turn.one_round(train, 5, settings, scorer, scores)
+    assert scores == before and again.score == found.score
 
 
 def test_variants_differ_from_the_defaults():
