@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.core import articles
-from benchmarks.harness.rows import Row, Setup, at_most
+from benchmarks.harness.rows import Row, Setup, at_most, information
 from trustream import LatentDirichletAllocation
 from trustream.evaluation import completion
 
@@ -51,7 +51,7 @@ def measure(setup: Setup) -> Iterator[Row]:
         seconds=seconds,
         all_topics=best["many, all topics"] / best["few"],
     )
-    yield Row(f"{title}, one call each", best["many"] / best["few"], "", "x", None, {})
+    yield information(f"{title}, one call each", best["many"] / best["few"], "x")
     yield at_most(
         f"K={MANY:,}: loss by skipping topics, mean of {len(losses)} seeds",
         float(np.mean(losses)),

@@ -44,7 +44,7 @@ class TopicRecommender(RankedItems, BaseEstimator):
         As for `LatentDirichletAllocation`, whose default is another: an eta for each item learns
         how popular the item is.
     max_doc_update_iter : int or None, default=50
-        The same; None shortens later local steps, which was measured on articles, not on ratings.
+        The same; None shortens later steps, which was measured on articles, not on ratings.
     doc_topic_prior, topic_word_prior, learning_method, learning_rate, learning_decay, \
 learning_offset, cooldown, max_iter, batch_size, inner_iter, mean_change_tol, \
 tol, n_init, dtype, n_jobs, verbose, callback, random_state
