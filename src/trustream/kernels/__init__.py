@@ -22,10 +22,12 @@ ALL_TOPICS = 0
 # does not show yet.
 ALL_TOPICS_FIRST = 3
 # A topic with less than this, times an even share of the document's tokens, is not used.
-UNUSED = 0.1
+UNUSED = 0.05
 # With so many topics left or fewer, a document's words are kept topic by topic: no sums across a
 # vector, no padding, and topics that are left out later leave without another copy.
-NARROW = 48
+NARROW = 256
+# Then it goes on without topics that are not used if so large a share is left, or less.
+WORTH_LEAVING = 0.75
 # With strides every second move of gamma after so many iterations is extrapolated, by at most
 # LONGEST_STRIDE times itself.
 STRIDES_FROM = 3

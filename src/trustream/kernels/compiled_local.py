@@ -180,7 +180,7 @@ def lda_local(
             level = _beliefs(current, n_active, scale, collapsed, belief)
             rest_scale = level if has_rest else zero
             packed_width = whole(n_active)
-            if n_active <= NARROW and whole(end - begin) * n_active <= packed.size:
+            if n_active <= NARROW and whole(end - begin) * packed_width <= packed.size:
                 if not in_columns:
                     in_columns = True
                     n_padded = pack_columns(

@@ -46,29 +46,32 @@ def scaled_exp_digamma(x, n, out, place):
 
 @njit(**elementary.INSIDE)
 def pack(ids, counts, table, active, n_active, first, last, packed, weights):
-    """Copy the active topics of words first..last, row after row; pad to whole vectors.
+    """Copy the active topics of words first..last, eight words and topics next to each other.
 
-    Returns the number of words, padded.
+    Topics j to j+7 of word i are at (i // 8 * n_active + j) * 8 + i % 8 * 8, with words and topics
+    padded to whole vectors. Returns the number of words, padded.
     """
     width, packed_width = table.shape[1], whole(n_active)
     flat = table.reshape(-1)
     n_words = last - first
     for i in range(n_words):
-        row, place = np.int64(ids[first + i]) * width, i * packed_width
+        row = np.int64(ids[first + i]) * width
+        place = i // LANES * LANES * packed_width + i % LANES * LANES
         if n_active == active.size:
             for k in range(0, width, LANES):
-                simd.store(packed, place + k, simd.load(flat, row + k))
+                simd.store(packed, place + k * LANES, simd.load(flat, row + k))
         else:
             for j in range(n_active):
-                packed[place + j] = flat[row + active[j]]
+                packed[place + j // LANES * LANES * LANES + j % LANES] = flat[row + active[j]]
             for j in range(n_active, packed_width):
-                packed[place + j] = 0
+                packed[place + j // LANES * LANES * LANES + j % LANES] = 0
         weights[i] = counts[first + i]
     n_padded = whole(n_words)
     ones = simd.splat(table.dtype.type(1))
     for i in range(n_words, n_padded):
+        place = i // LANES * LANES * packed_width + i % LANES * LANES
         for k in range(0, packed_width, LANES):
-            simd.store(packed, i * packed_width + k, ones)
+            simd.store(packed, place + k * LANES, ones)
         weights[i] = 0
     return n_padded
 
@@ -85,20 +88,19 @@ def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total
     zero = simd.splat(packed.dtype.type(0))
     level = simd.splat(rest_scale)
     for i in range(0, n_words, LANES):
-        r0 = i * width
-        r1, r2, r3, r4 = r0 + width, r0 + 2 * width, r0 + 3 * width, r0 + 4 * width
-        r5, r6, r7 = r0 + 5 * width, r0 + 6 * width, r0 + 7 * width
+        place = i * width
         s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
         for k in range(0, width, LANES):
+            p = place + k * LANES
             t = simd.load(theta, k)
-            s0 = simd.multiply_add(t, simd.load(packed, r0 + k), s0)
-            s1 = simd.multiply_add(t, simd.load(packed, r1 + k), s1)
-            s2 = simd.multiply_add(t, simd.load(packed, r2 + k), s2)
-            s3 = simd.multiply_add(t, simd.load(packed, r3 + k), s3)
-            s4 = simd.multiply_add(t, simd.load(packed, r4 + k), s4)
-            s5 = simd.multiply_add(t, simd.load(packed, r5 + k), s5)
-            s6 = simd.multiply_add(t, simd.load(packed, r6 + k), s6)
-            s7 = simd.multiply_add(t, simd.load(packed, r7 + k), s7)
+            s0 = simd.multiply_add(t, simd.load(packed, p), s0)
+            s1 = simd.multiply_add(t, simd.load(packed, p + LANES), s1)
+            s2 = simd.multiply_add(t, simd.load(packed, p + 2 * LANES), s2)
+            s3 = simd.multiply_add(t, simd.load(packed, p + 3 * LANES), s3)
+            s4 = simd.multiply_add(t, simd.load(packed, p + 4 * LANES), s4)
+            s5 = simd.multiply_add(t, simd.load(packed, p + 5 * LANES), s5)
+            s6 = simd.multiply_add(t, simd.load(packed, p + 6 * LANES), s6)
+            s7 = simd.multiply_add(t, simd.load(packed, p + 7 * LANES), s7)
         sums = simd.sums(s0, s1, s2, s3, s4, s5, s6, s7)
         sums = simd.multiply_add(level, simd.load(rest, begin + i), sums)
         ratio = simd.divide(simd.load(weights, i), sums)
@@ -118,15 +120,16 @@ def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total
             simd.lane(ratio, 7),
         )
         for k in range(0, width, LANES):
+            p = place + k * LANES
             t = simd.load(total, k)
-            t = simd.multiply_add(s0, simd.load(packed, r0 + k), t)
-            t = simd.multiply_add(s1, simd.load(packed, r1 + k), t)
-            t = simd.multiply_add(s2, simd.load(packed, r2 + k), t)
-            t = simd.multiply_add(s3, simd.load(packed, r3 + k), t)
-            t = simd.multiply_add(s4, simd.load(packed, r4 + k), t)
-            t = simd.multiply_add(s5, simd.load(packed, r5 + k), t)
-            t = simd.multiply_add(s6, simd.load(packed, r6 + k), t)
-            t = simd.multiply_add(s7, simd.load(packed, r7 + k), t)
+            t = simd.multiply_add(s0, simd.load(packed, p), t)
+            t = simd.multiply_add(s1, simd.load(packed, p + LANES), t)
+            t = simd.multiply_add(s2, simd.load(packed, p + 2 * LANES), t)
+            t = simd.multiply_add(s3, simd.load(packed, p + 3 * LANES), t)
+            t = simd.multiply_add(s4, simd.load(packed, p + 4 * LANES), t)
+            t = simd.multiply_add(s5, simd.load(packed, p + 5 * LANES), t)
+            t = simd.multiply_add(s6, simd.load(packed, p + 6 * LANES), t)
+            t = simd.multiply_add(s7, simd.load(packed, p + 7 * LANES), t)
             simd.store(total, k, t)
 
 
@@ -134,23 +137,52 @@ def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total
 def pack_columns(ids, counts, table, active, n_active, first, last, packed, weights):
     """The same for few topics: eight words' entries for a topic next to each other.
 
-    Topic j of word i is at (i // 8 * n_active + j) * 8 + i % 8.
+    Topic j of word i is at (i // 8 * n_active + j) * 8 + i % 8. Behind the last topic of the last
+    word up to seven vectors more are written.
     """
     width = table.shape[1]
     flat = table.reshape(-1)
     n_words = last - first
     n_padded = whole(n_words)
     for i in range(n_padded):
-        place = i // LANES * LANES * n_active + i % LANES
-        if i < n_words:
-            row = np.int64(ids[first + i]) * width
-            for j in range(n_active):
-                packed[place + j * LANES] = flat[row + active[j]]
-            weights[i] = counts[first + i]
+        weights[i] = counts[first + i] if i < n_words else 0
+    for i in range(0, n_padded, LANES):
+        # A word that fills the last eight up is the last one again, with weight 0.
+        w, end = first + i, last - 1
+        r0 = np.int64(ids[w]) * width
+        r1 = np.int64(ids[min(w + 1, end)]) * width
+        r2 = np.int64(ids[min(w + 2, end)]) * width
+        r3 = np.int64(ids[min(w + 3, end)]) * width
+        r4 = np.int64(ids[min(w + 4, end)]) * width
+        r5 = np.int64(ids[min(w + 5, end)]) * width
+        r6 = np.int64(ids[min(w + 6, end)]) * width
+        r7 = np.int64(ids[min(w + 7, end)]) * width
+        place = i * n_active
+        if n_active == active.size:
+            for k in range(0, n_active, LANES):
+                eight = simd.transposed(
+                    simd.load(flat, r0 + k), simd.load(flat, r1 + k), simd.load(flat, r2 + k),
+                    simd.load(flat, r3 + k), simd.load(flat, r4 + k), simd.load(flat, r5 + k),
+                    simd.load(flat, r6 + k), simd.load(flat, r7 + k),
+                )  # fmt: skip
+                # The last of these may write into the place of the next words, which come later.
+                simd.store(packed, place, eight[0])
+                simd.store(packed, place + LANES, eight[1])
+                simd.store(packed, place + 2 * LANES, eight[2])
+                simd.store(packed, place + 3 * LANES, eight[3])
+                simd.store(packed, place + 4 * LANES, eight[4])
+                simd.store(packed, place + 5 * LANES, eight[5])
+                simd.store(packed, place + 6 * LANES, eight[6])
+                simd.store(packed, place + 7 * LANES, eight[7])
+                place += LANES * LANES
         else:
             for j in range(n_active):
-                packed[place + j * LANES] = 1
-            weights[i] = 0
+                k = active[j]
+                packed[place], packed[place + 1] = flat[r0 + k], flat[r1 + k]
+                packed[place + 2], packed[place + 3] = flat[r2 + k], flat[r3 + k]
+                packed[place + 4], packed[place + 5] = flat[r4 + k], flat[r5 + k]
+                packed[place + 6], packed[place + 7] = flat[r6 + k], flat[r7 + k]
+                place += LANES
     return n_padded
 
 

@@ -12,7 +12,14 @@ import math
 import numpy as np
 from numba import njit
 
-from trustream.kernels import LANES, NARROW, NEGLIGIBLE_ALPHA, elementary, simd
+from trustream.kernels import (
+    LANES,
+    NARROW,
+    NEGLIGIBLE_ALPHA,
+    WORTH_LEAVING,
+    elementary,
+    simd,
+)
 from trustream.kernels.compiled_sweep import whole
 
 
@@ -46,7 +53,7 @@ def smallest(x, n, rank):
 def used(current, prior, n_active, least, most, kept, work):
     """Places of the `most` topics with the largest current - prior, of those with `least` of it.
 
-    Returns their number, or n_active if leaving the others alone would not save half of the work.
+    Returns their number, or n_active if leaving the others alone would not save enough.
     """
     if n_active > most:
         for j in range(n_active):
@@ -54,13 +61,20 @@ def used(current, prior, n_active, least, most, kept, work):
         least = max(least, -smallest(work, n_active, most - 1))
     n_kept = 0
     for j in range(n_active):
+        n_kept += current[j] - prior[j] >= least
+    # As few as one vector holds take no time worth saving.
+    if LANES < n_active <= NARROW:
+        worth = n_kept <= WORTH_LEAVING * n_active
+    else:
+        worth = 2 * whole(n_kept) <= whole(n_active)
+    if not worth or n_kept == 0:
+        return n_active
+    n_kept = 0
+    for j in range(n_active):
         if current[j] - prior[j] >= least:
             kept[n_kept] = j
             n_kept += 1
-    # As few as one vector holds take no time worth saving.
-    few = LANES < n_active <= NARROW
-    worth = 2 * n_kept <= n_active if few else 2 * whole(n_kept) <= whole(n_active)
-    return n_kept if worth and n_kept > 0 else n_active
+    return n_kept
 
 
 @njit(**elementary.INSIDE)

@@ -22,6 +22,7 @@ from trustream.kernels import (
     NEGLIGIBLE_ALPHA,
     STRIDES_FROM,
     UNUSED,
+    WORTH_LEAVING,
 )
 from trustream.kernels.reference_priors import (
     dirichlet_direction,
@@ -172,8 +173,10 @@ def _used(tokens: Array, least: float, most: int) -> NDArray[np.bool_]:
         least = max(least, np.partition(tokens, -most)[-most])
     kept = tokens >= least
     before, after = tokens.size, int(kept.sum())
-    few = LANES < before <= NARROW
-    worth = 2 * after <= before if few else 2 * _padded(after) <= _padded(before)
+    if LANES < before <= NARROW:
+        worth = after <= WORTH_LEAVING * before
+    else:
+        worth = 2 * _padded(after) <= _padded(before)
     return kept if kept.any() and worth else np.ones(tokens.size, bool)
 
 

@@ -141,6 +141,26 @@ def sums(typingctx, a, b, c, d, e, f, g, h):
 
 
 @intrinsic
+def transposed(typingctx, a, b, c, d, e, f, g, h):
+    """Eight vectors, of which number i holds lane i of a, b, ..., h."""
+    result = types.UniTuple(a, LANES)
+
+    def codegen(context, builder, signature, args):
+        rows = list(args)
+        # Exchange single lanes of neighbours, then pairs of lanes, then halves.
+        for distance in (1, 2, 4):
+            own = [j if not j & distance else LANES + j - distance for j in range(LANES)]
+            other = [j + distance if not j & distance else LANES + j for j in range(LANES)]
+            for i in (i for i in range(LANES) if not i & distance):
+                low, high = rows[i], rows[i + distance]
+                rows[i] = _shuffle(builder, low, high, own)
+                rows[i + distance] = _shuffle(builder, low, high, other)
+        return context.make_tuple(builder, result, rows)
+
+    return result(a, b, c, d, e, f, g, h), codegen
+
+
+@intrinsic
 def minimum(typingctx, a, b):
     """The smaller of two, lane by lane."""
 
