@@ -102,6 +102,21 @@ def test_blend_rows(k: int, prior: tuple[int, int], width: int, dtype: str) -> N
         np.testing.assert_allclose(results[1], results[0], rtol=10 * np.finfo(dtype).eps)
 
 
+def update_recipe(rng: np.random.Generator, n: int, k: int, dtype: str) -> tuple[Any, Any]:
+    """n words of a larger table, and what to blend them with at rho = 0.3 and N/B = 17.5.
+
+    Returns a function of eta that gives the kernel's arguments, and the words' rows (n, k).
+    """
+    stored = rows_like(rng, (2 * n, k), dtype)
+    words = rng.permutation(2 * n)[:n].astype(np.int32)
+    keep, gain = 0.7, 0.3 * 17.5
+
+    def recipe(eta: Any) -> tuple[Any, ...]:
+        return stored, words, keep, (0.3 * eta).astype(dtype), gain
+
+    return recipe, stored[words]
+
+
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("k", TOPICS)
 @pytest.mark.parametrize("prior", ["one", "words", "full"])
@@ -117,8 +132,9 @@ def test_lda_update(k: int, prior: str, dtype: str) -> None:
     theta[:, k:] = 0
     old = rows_like(rng, (n, padded(k)), dtype)
     ratio = rng.gamma(1.0, 1.0, batch.counts.size).astype(dtype)
-    anchor = rows_like(rng, (n, k), dtype)
+    recipe, anchor = update_recipe(rng, n, k, dtype)
     eta = rows_like(rng, {"one": (1, 1), "words": (n, 1), "full": (n, k)}[prior], dtype)
+    blend = recipe(eta)
     beliefs = (batch.word_ptr, batch.documents, batch.positions, ratio, theta, old)
     blocks = (-(-n // BLOCK), k)
     statistics, totals, expected = np.empty_like(anchor), np.empty(blocks), np.empty_like(anchor)
@@ -130,10 +146,10 @@ def test_lda_update(k: int, prior: str, dtype: str) -> None:
             table = np.full((0 if wanted == "rows" else n, padded(k)), -1, dtype)
             offset, sums = np.full(n, -1, dtype), np.full(blocks, -1.0)
             out = (rows, table, offset, sums)
-            module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, False, *out, BLOCK, n)
+            module.lda_update(*beliefs, *blend, False, *out, BLOCK, n)
             assert (rows[:BLOCK] == -1).all() and (table[:BLOCK] == -1).all()
             assert (sums[0] == -1).all()
-            module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, False, *out, 0, BLOCK)
+            module.lda_update(*beliefs, *blend, False, *out, 0, BLOCK)
             np.testing.assert_allclose(sums, totals, rtol=RTOL[dtype])
             if wanted != "table":
                 np.testing.assert_allclose(rows, expected, rtol=RTOL[dtype])
@@ -159,7 +175,8 @@ def test_lda_update_without_documents(k: int, dtype: str) -> None:
     """Anchor and prior are blended, nothing else is read or summed."""
     rng = np.random.default_rng(k)
     n = BLOCK + 10
-    anchor, eta = rows_like(rng, (n, k), dtype), rows_like(rng, (n, 1), dtype)
+    recipe, anchor = update_recipe(rng, n, k, dtype)
+    eta = rows_like(rng, (n, 1), dtype)
     nobody = (np.empty(0, np.int64), np.empty(0, np.int32), np.empty(0, np.int64))
     nothing = (np.empty(0, dtype), np.empty((0, padded(k)), dtype), np.empty((0, padded(k)), dtype))
     for module in (reference, compiled):
@@ -169,7 +186,7 @@ def test_lda_update_without_documents(k: int, dtype: str) -> None:
             np.empty(n, dtype),
         )
         out = (rows, table, offset, np.empty((0, k)))
-        module.lda_update(*nobody, *nothing, anchor, eta, 0.3, 17.5, False, *out, 0, n)
+        module.lda_update(*nobody, *nothing, *recipe(eta), False, *out, 0, n)
         np.testing.assert_allclose(rows, 0.7 * anchor + 0.3 * eta, rtol=RTOL[dtype])
         again, level = np.empty_like(table), np.empty_like(offset)
         module.exp_digamma(rows, again, level, 0, n)
@@ -187,12 +204,13 @@ def test_lda_update_of_collapsed_beliefs(k: int, dtype: str) -> None:
     theta, old = (rows_like(rng, (m, padded(k)), dtype) for m in (batch.size, n))
     ratio = rng.gamma(1.0, 1.0, batch.counts.size).astype(dtype)
     beliefs = (batch.word_ptr, batch.documents, batch.positions, ratio, theta, old)
-    anchor, eta = rows_like(rng, (n, k), dtype), np.full((1, 1), 0.1, dtype)
+    recipe, _ = update_recipe(rng, n, k, dtype)
+    blend = recipe(np.full((1, 1), 0.1, dtype))
     for module in (reference, compiled):
         rows, table = np.empty((n, k), dtype), np.full((n, padded(k)), -1, dtype)
         offset, sums = np.full(n, -1, dtype), np.empty((-(-n // BLOCK), k))
         out = (rows, table, offset, sums)
-        module.lda_update(*beliefs, anchor, eta, 0.3, 17.5, True, *out, 0, n)
+        module.lda_update(*beliefs, *blend, True, *out, 0, n)
         np.testing.assert_array_equal(table[:, :k], rows)
         assert (table[:, k:] == 0).all() and (offset == 0).all()
 
@@ -239,9 +257,23 @@ def test_take_entries(data: str, index: str) -> None:
         module.take_entries(indptr, indices, counts.data, rows[:0], words[:0], taken[:0])
 
 
+@pytest.mark.parametrize("n_words", [1, 2048, 2049, 5_000_000])
+def test_index_words_of_any_vocabulary(n_words: int) -> None:
+    """Numbers of words of one digit or several come out sorted, each once."""
+    rng = np.random.default_rng(n_words)
+    wanted = np.r_[rng.integers(n_words, size=3000), 0, n_words - 1].astype(np.int32)
+    n = wanted.size
+    arrays = [np.empty(n + 1, kind) for kind in ("i4", "i4", "i8", "i4", "i8", "f8", "f8")]
+    ends = np.array([0, n])
+    lookup = np.full(n_words, -1, np.int32)
+    found = compiled.index_words(ends, wanted, np.ones(n, np.float32), lookup, *arrays)
+    np.testing.assert_array_equal(arrays[0][:found], np.unique(wanted))
+    np.testing.assert_array_equal(arrays[0][arrays[1][:n]], wanted)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_index_words(seed: int) -> None:
-    """Words are numbered by first appearance, their documents listed in order; both twins."""
+    """Words are numbered in order, their documents listed in order; both twins."""
     rng = np.random.default_rng(seed)
     counts = random_counts(rng, [1, 2, 5, 30, 60][seed], 50, [0, 1, 8, 8, 20][seed])
     n = counts.nnz
@@ -265,7 +297,7 @@ def test_index_words(seed: int) -> None:
         np.testing.assert_array_equal(found, expected)
     words, ids, word_ptr, documents, positions = results[1]
     np.testing.assert_array_equal(words[ids], counts.indices)
-    assert list(words) == list(dict.fromkeys(counts.indices.tolist()))
+    assert list(words) == sorted(set(counts.indices.tolist()))
     for w in range(words.size):
         mine = slice(word_ptr[w], word_ptr[w + 1])
         assert (ids[positions[mine]] == w).all()

@@ -13,7 +13,6 @@ halved until the evidence does not fall. A batch of any kind thus leaves a usabl
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 
@@ -62,4 +61,4 @@ def update(
     if not values:
         return state
     lambda_, prior = model.replace_prior(state.lambda_, state.prior, batch, values)
-    return replace(state, lambda_=lambda_, prior=prior)
+    return State(lambda_, prior, state.n_steps, state.n_seen, state.memory)

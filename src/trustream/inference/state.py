@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from trustream.models.protocol import Batch, Model
@@ -65,7 +65,7 @@ def advance(model: Model, state: State, batch: Batch, natural: Any, rho: float) 
     refuse_unless_finite(model, natural)
     lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + batch.size
-    return replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen)
+    return State(lambda_, state.prior, n_steps, n_seen, state.memory)
 
 
 def refuse_unless_finite(model: Model, value: Any) -> None:

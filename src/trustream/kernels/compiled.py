@@ -22,7 +22,9 @@ from trustream.kernels.compiled_priors import (
     dirichlet_evidence,
     dirichlet_step,
     psi_sums,
+    stored_psi_sums,
 )
+from trustream.kernels.compiled_rows import gather_rows, index_words, scatter_rows, take_entries
 from trustream.kernels.compiled_words import (
     blend_rows,
     exp_digamma,
@@ -46,6 +48,7 @@ __all__ = [
     "lda_update",
     "psi_sums",
     "scatter_rows",
+    "stored_psi_sums",
     "take_entries",
 ]
 
@@ -121,107 +124,3 @@ def dirichlet_terms(rows, other, terms, start, stop):
                 terms[block, 0, k] += math.lgamma(x)
                 terms[block, 1, k] += math.lgamma(y)
                 terms[block, 2, k] += (x - y) * elementary.digamma(x)
-
-
-@njit(**elementary.KERNEL)
-def gather_rows(stored, words, scale, shift, pattern, rows, start, stop):
-    """rows[i] = scale * stored[words[i]] + shift * pattern[words[i]], lambda kept lazily.
-
-    pattern has shape (1, 1), (V, 1) or (V, K).
-    """
-    n_topics = stored.shape[1]
-    factor = stored.dtype.type(scale)
-    for i in range(start, stop):
-        w = words[i]
-        v = min(w, pattern.shape[0] - 1)
-        if pattern.shape[1] > 1:
-            for k in range(n_topics):
-                rows[i, k] = factor * stored[w, k] + stored.dtype.type(shift * pattern[v, k])
-        else:
-            level = stored.dtype.type(shift * pattern[v, 0])
-            for k in range(n_topics):
-                rows[i, k] = factor * stored[w, k] + level
-
-
-@njit(**elementary.KERNEL)
-def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
-    """The inverse of gather_rows: stored[words[i]] = (rows[i] - shift * pattern) / scale."""
-    n_topics = stored.shape[1]
-    factor = stored.dtype.type(1 / scale)
-    for i in range(start, stop):
-        w = words[i]
-        v = min(w, pattern.shape[0] - 1)
-        if pattern.shape[1] > 1:
-            for k in range(n_topics):
-                stored[w, k] = factor * (rows[i, k] - stored.dtype.type(shift * pattern[v, k]))
-        else:
-            level = stored.dtype.type(shift * pattern[v, 0])
-            for k in range(n_topics):
-                stored[w, k] = factor * (rows[i, k] - level)
-
-
-@njit(**elementary.KERNEL)
-def take_entries(indptr, indices, data, rows, words, counts):
-    """Word numbers and counts of some rows of a CSR matrix, one row after the other.
-
-    indptr, indices and data are the matrix's own, of any kind; words and counts have room for all.
-    """
-    place = 0
-    for r in range(rows.size):
-        for i in range(indptr[rows[r]], indptr[rows[r] + 1]):
-            words[place] = indices[i]
-            counts[place] = data[i]
-            place += 1
-
-
-@njit(**elementary.KERNEL)
-def index_words(
-    indptr,
-    global_ids,
-    counts,
-    lookup,
-    words,
-    ids,
-    word_ptr,
-    documents,
-    positions,
-    lengths,
-    word_counts,
-):
-    """Number a batch's words in order of appearance, and list each word's documents in order.
-
-    `lookup` (V,) is -1 everywhere, and again on return. `lengths` (B,) and `word_counts` (nnz,)
-    are sums of counts over words and over documents, in float64. Returns W, the number of words;
-    `words` (nnz,), `word_counts` and `word_ptr` (nnz+1,) are filled up to it.
-    """
-    n_words = 0
-    for i in range(global_ids.size):
-        v = global_ids[i]
-        w = lookup[v]
-        if w < 0:
-            w = n_words
-            lookup[v] = w
-            words[w] = v
-            word_ptr[w + 1] = 0
-            word_counts[w] = 0.0
-            n_words += 1
-        ids[i] = w
-        word_ptr[w + 1] += 1
-        word_counts[w] += counts[i]
-    word_ptr[0] = 0
-    for w in range(n_words):
-        word_ptr[w + 1] += word_ptr[w]
-        lookup[words[w]] = -1
-    # word_ptr[w] runs through the places of word w, then everything moves one back.
-    for d in range(indptr.size - 1):
-        lengths[d] = 0.0
-        for i in range(indptr[d], indptr[d + 1]):
-            place = word_ptr[ids[i]]
-            documents[place] = d
-            positions[place] = i
-            word_ptr[ids[i]] += 1
-            lengths[d] += counts[i]
-    for w in range(n_words, 0, -1):
-        word_ptr[w] = word_ptr[w - 1]
-    word_ptr[0] = 0
-    return n_words

@@ -10,6 +10,7 @@ import numpy as np
 from numba import njit
 
 from trustream.kernels import LANES, elementary, simd
+from trustream.kernels.compiled_sweep import whole
 
 # Without fastmath, which takes all numbers for finite: a step looks whether they are.
 _OPTIONS = {**elementary.KERNEL, "fastmath": False}
@@ -95,22 +96,47 @@ def dirichlet_step(
     return False
 
 
+@njit(**elementary.INSIDE)
+def _psi(row, n):
+    """row = psi(row) for the first n entries; row has whole vectors. Returns their sum."""
+    for k in range(n, row.size):
+        row[k] = 1
+    for k in range(0, row.size, LANES):
+        simd.store(row, k, elementary.digamma(simd.load(row, k)))
+    total = 0.0
+    for k in range(n):
+        total += row[k]
+    return total
+
+
 @njit(**elementary.KERNEL)
-def psi_sums(rows, by_row, by_column):
-    """Sums of psi(rows), (n, K): over columns (n,), and over rows (K,), in float64."""
-    n_rows, width = rows.shape
-    n_whole = width // LANES * LANES
-    flat = rows.reshape(-1)
-    psi = np.empty(width, rows.dtype)
-    for k in range(width):
+def psi_sums(rows, by_column):
+    """by_column_k = sum_i psi(rows_ik), in float64; returns sum_i psi(sum_k rows_ik)."""
+    n_rows, n = rows.shape
+    row = np.empty(whole(n), rows.dtype)
+    for k in range(n):
         by_column[k] = 0
+    value = 0.0
     for i in range(n_rows):
-        for k in range(0, n_whole, LANES):
-            simd.store(psi, k, elementary.digamma(simd.load(flat, i * width + k)))
-        for k in range(n_whole, width):
-            psi[k] = elementary.digamma(rows[i, k])
         total = 0.0
-        for k in range(width):
-            total += psi[k]
-            by_column[k] += psi[k]
-        by_row[i] = total
+        for k in range(n):
+            row[k] = rows[i, k]
+            total += row[k]
+        _psi(row, n)
+        for k in range(n):
+            by_column[k] += row[k]
+        value += elementary.digamma(total)
+    return value
+
+
+@njit(**elementary.KERNEL)
+def stored_psi_sums(stored, words, scale, level, sums, start, stop):
+    """sums_i = sum_k psi(scale stored[words_i, k] + level_i), level of shape (1, 1) or (n, 1)."""
+    n = stored.shape[1]
+    factor = stored.dtype.type(scale)
+    row = np.empty(whole(n), stored.dtype)
+    for i in range(start, stop):
+        w, shift = words[i], stored.dtype.type(level[min(i, level.shape[0] - 1), 0])
+        for k in range(n):
+            row[k] = factor * stored[w, k] + shift
+        sums[i] = _psi(row, n)

@@ -88,10 +88,11 @@ def lda_update(
     ratio,
     theta,
     old,
-    anchor,
-    prior,
-    rho,
-    scale,
+    stored,
+    words,
+    keep,
+    base,
+    gain,
     collapsed,
     rows,
     table,
@@ -100,17 +101,18 @@ def lda_update(
     start,
     stop,
 ):
-    """`lda_statistics` of the table `old`, then `blend_rows`, then `exp_digamma`, in one pass.
+    """`lda_statistics` s of the table `old`, a blend, then `exp_digamma` of it, in one pass.
+
+    The blend is keep * stored[words[w]] + base_w + gain * s_w, with base of shape (1, 1), (W, 1) or
+    (W, K). That is equation 14 with lambda as `gather_rows` would find it and the prior in base.
 
     With `collapsed` the new table is the blended rows themselves, and offset is 0.
     What is not wanted is given without rows: `rows` of shape (0, K), `table` of shape (0, padded
     K). totals are those of the statistics. Without documents (`word_ptr` of shape (0,)) there are
     no statistics and no totals, and of `old` only the width counts.
     """
-    n_topics, width = anchor.shape[1], old.shape[1]
-    keep = anchor.dtype.type(1 - rho)
-    rate = anchor.dtype.type(rho)
-    gain = anchor.dtype.type(rho * scale)
+    n_topics, width = stored.shape[1], old.shape[1]
+    share, factor = stored.dtype.type(keep), stored.dtype.type(gain)
     row = np.empty(width, old.dtype)
     beliefs, flat = theta.reshape(-1), table.reshape(-1)
     zero = simd.splat(old.dtype.type(0))
@@ -136,14 +138,14 @@ def lda_update(
                 for k in range(n_topics):
                     row[k] *= old[w, k]
                     totals[block, k] += row[k]
-            v = min(w, prior.shape[0] - 1)
-            if prior.shape[1] > 1:
+            v, b = words[w], min(w, base.shape[0] - 1)
+            if base.shape[1] > 1:
                 for k in range(n_topics):
-                    row[k] = keep * anchor[w, k] + rate * prior[v, k] + gain * row[k]
+                    row[k] = share * stored[v, k] + base[b, k] + factor * row[k]
             else:
-                eta = rate * prior[v, 0]
+                level = base[b, 0]
                 for k in range(n_topics):
-                    row[k] = keep * anchor[w, k] + eta + gain * row[k]
+                    row[k] = share * stored[v, k] + level + factor * row[k]
             if rows.shape[0] > 0:
                 for k in range(n_topics):
                     rows[w, k] = row[k]

@@ -29,6 +29,7 @@ from trustream.kernels.reference_priors import (
     dirichlet_evidence,
     dirichlet_step,
     psi_sums,
+    stored_psi_sums,
 )
 from trustream.kernels.reference_rows import gather_rows, index_words, scatter_rows, take_entries
 
@@ -48,6 +49,7 @@ __all__ = [
     "lda_update",
     "psi_sums",
     "scatter_rows",
+    "stored_psi_sums",
     "take_entries",
 ]
 
@@ -214,10 +216,11 @@ def lda_update(
     ratio: Array,
     theta: Array,
     old: Array,
-    anchor: Array,
-    prior: Array,
-    rho: float,
-    scale: float,
+    stored: Array,
+    words: Array,
+    keep: float,
+    base: Array,
+    gain: float,
     collapsed: bool,
     rows: Array,
     table: Array,
@@ -226,17 +229,17 @@ def lda_update(
     start: int,
     stop: int,
 ) -> None:
-    """`lda_statistics` of the table `old`, then `blend_rows`, then `exp_digamma` or a copy."""
-    statistics, blended = np.zeros_like(anchor), np.empty_like(anchor)
+    """`lda_statistics` s of the table `old`, keep stored + base + gain s, `exp_digamma` of it."""
+    statistics = np.zeros((words.size, stored.shape[1]), stored.dtype)
     if word_ptr.size > 0:
         lda_statistics(
             word_ptr, documents, positions, ratio, theta, old, statistics, totals, start, stop
         )
-    blend_rows(anchor, prior, statistics, rho, scale, blended, start, stop)
+    blended = (keep * stored[words] + base + gain * statistics).astype(stored.dtype)
     if rows.shape[0] > 0:
         rows[start:stop] = blended[start:stop]
     if table.shape[0] > 0 and collapsed:
-        part, n_topics = slice(start, stop), anchor.shape[1]
+        part, n_topics = slice(start, stop), stored.shape[1]
         table[part, :n_topics], table[part, n_topics:], offset[part] = blended[part], 0, 0
     elif table.shape[0] > 0:
         exp_digamma(blended, table, offset, start, stop)

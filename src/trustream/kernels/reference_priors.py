@@ -63,7 +63,16 @@ def dirichlet_step(
     return False
 
 
-def psi_sums(rows: Array, by_row: Array, by_column: Array) -> None:
-    """Sums of psi(rows) over columns and over rows."""
-    psi = special.digamma(rows.astype(np.float64))
-    by_row[:], by_column[:] = psi.sum(axis=1), psi.sum(axis=0)
+def psi_sums(rows: Array, by_column: Array) -> float:
+    """Sums of psi(rows) over rows; returns the sum of psi(sum of a row)."""
+    values = rows.astype(np.float64)
+    by_column[:] = special.digamma(values).sum(axis=0)
+    return float(special.digamma(values.sum(axis=1)).sum())
+
+
+def stored_psi_sums(
+    stored: Array, words: Array, scale: float, level: Array, sums: Array, start: int, stop: int
+) -> None:
+    """Sums over columns of psi(scale stored[words] + level)."""
+    values = scale * stored[words].astype(np.float64) + level
+    sums[start:stop] = special.digamma(values[start:stop]).sum(axis=1)

@@ -62,11 +62,9 @@ def index_words(
     lengths: Array,
     word_counts: Array,
 ) -> int:
-    """Number a batch's words in order of appearance, and list each word's documents in order."""
-    unique, first, inverse = np.unique(global_ids, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    words[: unique.size] = unique[order]
-    ids[:] = np.argsort(order)[inverse]
+    """Number a batch's words in the vocabulary's order, and list each word's documents in order."""
+    unique, ids[:] = np.unique(global_ids, return_inverse=True)
+    words[: unique.size] = unique
     positions[:] = np.argsort(ids, kind="stable")
     document = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     documents[:] = document[positions]

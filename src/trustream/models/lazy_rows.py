@@ -58,6 +58,10 @@ class LazyRows:
         """A table that stands for the given values (V, K), which it takes over."""
         return cls(lambda_, 1.0, 0.0, lambda_.sum(axis=0, dtype=np.float64))
 
+    def level(self, words: Array, pattern: Array) -> Array:
+        """What is added to scale * stored[words]: (1, 1), (W, 1) or (W, K)."""
+        return np.asarray(self.shift * (pattern if pattern.shape[0] == 1 else pattern[words]))
+
     def get(self, kernels: ModuleType, words: Array, pattern: Array, n_threads: int) -> Array:
         """lambda of the given words, (W, K)."""
         words = words.astype(np.int32, copy=False)  # one kernel to compile, not two
@@ -70,6 +74,17 @@ class LazyRows:
 
         threads.run(work, word_parts(words.size, n_threads), n_threads)
         return rows
+
+    def psi_sums(
+        self, kernels: ModuleType, words: Array, pattern: Array, sums: Array, n_threads: int
+    ) -> None:
+        """Sums over topics of psi(lambda) of the given words, (W,); pattern (1, 1) or (V, 1)."""
+        words, level = words.astype(np.int32, copy=False), self.level(words, pattern)
+
+        def work(start: int, stop: int) -> None:
+            kernels.stored_psi_sums(self.stored, words, self.scale, level, sums, start, stop)
+
+        threads.run(work, word_parts(words.size, n_threads), n_threads)
 
     def put(
         self, kernels: ModuleType, words: Array, pattern: Array, rows: Array, n_threads: int

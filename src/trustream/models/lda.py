@@ -22,7 +22,7 @@ from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_arrays import LdaArrays
 from trustream.models.lda_batch import BatchMaker, WordBatch, segment_sums
 from trustream.models.lda_learning import LearnedPriors
-from trustream.models.lda_natural import Beliefs, Blend, LdaNatural
+from trustream.models.lda_natural import Beliefs, Blend, LdaNatural, Stored
 from trustream.models.lda_prior import LdaPrior
 from trustream.models.lda_sampling import sample_prior
 from trustream.models.lda_totals import RunningTotals
@@ -108,9 +108,9 @@ class LdaModel(LearnedPriors, RunningTotals):
         return LdaNatural(rows, rows.sum(axis=0, dtype=np.float64) + others)
 
     def restrict(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> LdaNatural:
-        """lambda of the batch's words."""
-        rows = self._get(lambda_, prior, batch.words)
-        return LdaNatural(rows, lambda_.totals)
+        """lambda of the batch's words, as long as lambda is not changed."""
+        source = Stored(lambda_, batch.words, prior.pattern)
+        return LdaNatural(None, lambda_.totals, self._arrays, source)
 
     def blend(
         self,
@@ -122,8 +122,7 @@ class LdaModel(LearnedPriors, RunningTotals):
         scale: float,
     ) -> LdaNatural:
         """(1 - rho) lambda_t + rho (eta + scale s) (equation 14), rows and totals alike."""
-        eta = prior.rows(batch.words).astype(self.dtype)
-        parts = Blend(anchor, eta, prior.totals, statistics, rho, scale)
+        parts = Blend(anchor, prior.rows(batch.words), prior.totals, statistics, rho, scale)
         return LdaNatural(None, None, self._arrays, parts)
 
     def add(

@@ -14,7 +14,7 @@ from scipy import special
 from trustream.kernels import ALL_TOPICS, BLOCK, LANES, threads
 from trustream.models.lazy_rows import word_parts
 from trustream.models.lda_batch import WordBatch
-from trustream.models.lda_natural import Beliefs, Blend
+from trustream.models.lda_natural import Beliefs, Blend, Stored
 from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
@@ -49,21 +49,25 @@ class LdaArrays:
         self._over_words(work, rows.shape[0])
         return table, offset
 
+    def stored(self, source: Stored) -> Array:
+        """Rows of lambda, (W, K)."""
+        return source.lambda_.get(self.kernels, source.words, source.pattern, self.n_threads)
+
     @np.errstate(over="ignore", invalid="ignore")  # such a step is refused later
     def blend(
         self, parts: Blend, *, rows: bool = False, table: bool = False
     ) -> tuple[Array, Float64, Array, Array]:
         """(rows, totals, table, offset) of a blend; `rows` or `table` are empty if not wanted."""
-        statistics, n_words = parts.statistics, parts.anchor.rows.shape[0]
-        beliefs, eta, rho, scale = statistics.beliefs, parts.eta, parts.rho, parts.scale
-        # What is the same for all topics is added like a prior of the words.
-        even = beliefs is None and statistics.rows.shape[1] == eta.shape[1] == 1
+        statistics, stored = parts.statistics, parts.anchor.stored
+        beliefs, rho, scale = statistics.beliefs, parts.rho, parts.scale
+        n_words = parts.anchor.rows.shape[0] if stored is None else stored.words.size
         made = np.empty((n_words if rows else 0, self.n_topics), self.dtype)
         out = (made, *self._empty_table(n_words if table else 0))
         if beliefs is not None:
-            sums = self._update(parts, beliefs, eta, out)
-        elif even:
-            self._update(parts, None, eta + np.asarray(scale * statistics.rows, self.dtype), out)
+            sums = self._update(parts, beliefs, parts.eta, out)
+        elif statistics.rows.shape[1] == parts.eta.shape[1] == 1:
+            # What is the same for all topics is added like a prior of the words.
+            self._update(parts, None, parts.eta + scale * statistics.rows, out)
             sums = statistics.totals
         else:
             out = self._blend_rows(parts, table, out)
@@ -76,7 +80,14 @@ class LdaArrays:
         self, parts: Blend, beliefs: Beliefs | None, eta: Array, out: tuple[Array, Array, Array]
     ) -> Float64:
         """Fill `out` (rows, table, offset); the sums over words of the beliefs' statistics."""
-        n_words = parts.anchor.rows.shape[0]
+        stored, rho = parts.anchor.stored, parts.rho
+        if stored is None:
+            rows, keep = parts.anchor.rows, 1 - rho
+            words, base = np.arange(rows.shape[0], dtype=np.int32), rho * eta
+        else:
+            rows, keep = stored.lambda_.stored, (1 - rho) * stored.lambda_.scale
+            words = stored.words
+            base = rho * eta + (1 - rho) * stored.lambda_.level(words, stored.pattern)
         if beliefs is None:
             none = np.empty(0, np.int64)
             walk = (none, none.astype(np.int32), none)
@@ -85,13 +96,14 @@ class LdaArrays:
             batch = beliefs.batch
             walk = (batch.word_ptr, batch.documents, batch.positions)
             local = (beliefs.ratio, beliefs.theta, beliefs.table)
-        recipe = (parts.anchor.rows, eta, parts.rho, parts.scale, self.collapsed)
-        blocks = np.empty((0 if beliefs is None else -(-n_words // BLOCK), self.n_topics))
+        gain = rho * parts.scale
+        recipe = (rows, words, keep, np.asarray(base, self.dtype), gain, self.collapsed)
+        blocks = np.empty((0 if beliefs is None else -(-words.size // BLOCK), self.n_topics))
 
         def work(start: int, stop: int) -> None:
             self.kernels.lda_update(*walk, *local, *recipe, *out, blocks, start, stop)
 
-        self._over_words(work, n_words)
+        self._over_words(work, words.size)
         return np.asarray(blocks.sum(axis=0))
 
     def _blend_rows(
@@ -100,7 +112,8 @@ class LdaArrays:
         """The same with statistics that are summed already, topic by topic."""
         n_words = parts.anchor.rows.shape[0]
         made = np.empty((n_words, self.n_topics), self.dtype)
-        recipe = (parts.anchor.rows, parts.eta, parts.statistics.rows, parts.rho, parts.scale)
+        eta = np.asarray(parts.eta, self.dtype)
+        recipe = (parts.anchor.rows, eta, parts.statistics.rows, parts.rho, parts.scale)
 
         def work(start: int, stop: int) -> None:
             self.kernels.blend_rows(*recipe, made, start, stop)

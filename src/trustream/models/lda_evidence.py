@@ -27,8 +27,14 @@ def of_alpha(arrays: LdaArrays, prior: LdaPrior, locals_: list[Array]) -> Dirich
     count = sum(gamma.shape[0] for gamma in locals_)
     total = np.zeros(arrays.n_topics)
     for gamma in locals_:
-        _, by_topic = _psi_sums(arrays, gamma, prior.alpha)
-        total += by_topic - special.digamma(gamma.sum(axis=1, dtype=np.float64)).sum()
+        if arrays.collapsed:
+            lengths = gamma.sum(axis=1, dtype=np.float64)
+            total += _uncertain_psi(arrays, gamma, prior.alpha).sum(axis=0, dtype=np.float64)
+            total -= special.digamma(lengths).sum()
+        else:
+            by_topic = np.empty(arrays.n_topics)
+            of_sums = arrays.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
+            total += by_topic - of_sums
     return DirichletEvidence(prior.alpha, total / max(count, 1), 1.0, 0.0, float(count))
 
 
@@ -47,8 +53,8 @@ def of_eta(
         words = np.arange(n_words)
     else:
         words = rng.integers(n_words, size=_SAMPLED_WORDS)
-    mean_log = _mean_psi(arrays, lambda_, prior, words).mean()
-    mean_log -= special.digamma(lambda_.totals).mean()
+    mean_log = _mean_psi(arrays, lambda_, prior, words).sum() / words.size
+    mean_log -= special.digamma(lambda_.totals).sum() / arrays.n_topics
     parameter = np.array([prior.eta])
     count = float(arrays.n_topics)
     return DirichletEvidence(parameter, np.array([mean_log]), n_words, 0.0, count)
@@ -66,21 +72,22 @@ def of_words(
 
 def _mean_psi(arrays: LdaArrays, lambda_: LazyRows, prior: LdaPrior, words: Array) -> Float64:
     """Mean over topics of psi(lambda_vk), (W,)."""
-    means = np.empty(words.size)
-    for first in range(0, words.size, VISITED_WORDS):
-        part = words[first : first + VISITED_WORDS]
-        rows = lambda_.get(arrays.kernels, part, prior.pattern, arrays.n_threads)
-        by_word, _ = _psi_sums(arrays, rows, prior.rows(part))
-        means[first : first + part.size] = by_word / arrays.n_topics
-    return means
+    sums = np.empty(words.size)
+    if arrays.collapsed:
+        for first in range(0, words.size, VISITED_WORDS):
+            part = words[first : first + VISITED_WORDS]
+            rows = lambda_.get(arrays.kernels, part, prior.pattern, arrays.n_threads)
+            psi = _uncertain_psi(arrays, rows, prior.rows(part))
+            sums[first : first + part.size] = psi.sum(axis=1, dtype=np.float64)
+    else:
+        lambda_.psi_sums(arrays.kernels, words, prior.pattern, sums, arrays.n_threads)
+    return sums / arrays.n_topics
 
 
-def _psi_sums(arrays: LdaArrays, parameters: Array, prior: Float64) -> tuple[Float64, Float64]:
-    """Sums over topics and over rows of psi(parameters), (n, K).
+def _uncertain_psi(arrays: LdaArrays, parameters: Array, prior: Float64) -> Array:
+    """E[psi(prior + n)] of uncertain counts n, (n, K), for the collapsed local step.
 
-    With the collapsed local step it is E[psi(prior + n)] of uncertain counts n.
-
-    There parameters = prior + E[n], and the counts are close to Poisson ones: zero with
+    parameters = prior + E[n], and the counts are close to Poisson ones: zero with
     probability exp(-E[n]), else (Teh, Kurihara and Welling 2008) close to their mean, so that
 
         E[psi(a + n)] = exp(-E[n]) psi(a) + (1 - exp(-E[n])) psi(a + E[n] / (1 - exp(-E[n]))).
@@ -88,13 +95,8 @@ def _psi_sums(arrays: LdaArrays, parameters: Array, prior: Float64) -> tuple[Flo
     psi at the mean would take a hundredth of a count, which each topic gets from the prior alone,
     for evidence of a larger prior, which gives each topic more: alpha would grow without end.
     """
-    if not arrays.collapsed:
-        by_row, by_topic = np.empty(parameters.shape[0]), np.empty(parameters.shape[1])
-        arrays.kernels.psi_sums(np.ascontiguousarray(parameters), by_row, by_topic)
-        return by_row, by_topic
     a = np.broadcast_to(prior, parameters.shape).astype(parameters.dtype)
     counts = np.maximum(parameters - a, np.finfo(parameters.dtype).tiny)
     some = -np.expm1(-counts)
     psi = arrays.digamma(np.ascontiguousarray(a))
-    psi = psi + some * (arrays.digamma(a + counts / some) - psi)
-    return psi.sum(axis=1, dtype=np.float64), psi.sum(axis=0, dtype=np.float64)
+    return np.asarray(psi + some * (arrays.digamma(a + counts / some) - psi))

@@ -70,12 +70,12 @@ class LearnedPriors:
         values: dict[str, Float64],
     ) -> tuple[LazyRows, LdaPrior]:
         """New alpha and eta; rows whose pattern changes are stored anew, lambda stays."""
-        if "alpha" in values:
-            prior = replace(prior, alpha=values["alpha"])
-        if "eta" not in values:
+        alpha, eta = values.get("alpha", prior.alpha), prior.eta
+        if "eta" in values and not self.eta_per_word:
+            eta = float(values["eta"][0])
+        prior = LdaPrior(alpha, eta, prior.pattern, prior.pattern_sums)
+        if "eta" not in values or not self.eta_per_word:
             return lambda_, prior
-        if not self.eta_per_word:
-            return lambda_, replace(prior, eta=float(values["eta"][0]))
         words = self._eta_words(batch)
         rows = self._get(lambda_, prior, words)
         if prior.pattern.shape[0] == 1:

@@ -11,9 +11,18 @@ from trustream.models.lda_batch import WordBatch
 from trustream.models.protocol import Float64
 
 if TYPE_CHECKING:
+    from trustream.models.lazy_rows import LazyRows
     from trustream.models.lda_arrays import LdaArrays
 
 Array = NDArray[Any]
+
+
+class Stored(NamedTuple):
+    """Rows of lambda where it is kept, with the prior's pattern that belongs to it."""
+
+    lambda_: LazyRows
+    words: Array  # (W,)
+    pattern: Float64
 
 
 class Beliefs(NamedTuple):
@@ -39,9 +48,10 @@ class Blend(NamedTuple):
 class LdaNatural:
     """lambda or statistics of a batch's words (W, K), and the sums over all words (K,) in float64.
 
-    Statistics are kept as the beliefs they are summed from, and a blend as its parts, until
-    someone asks: a local step makes statistics, blend and exp E[log beta] in one pass over memory,
-    and then never needs the rows themselves.
+    Rows of lambda stay where they are stored, statistics are kept as the beliefs they are summed
+    from, and a blend as its parts, until someone asks: a local step makes statistics, blend and
+    exp E[log beta] in one pass over memory, and then never needs the rows themselves. So what comes
+    from lambda is of use only until lambda changes.
     """
 
     __slots__ = ("_arrays", "_rows", "_totals", "source")
@@ -51,7 +61,7 @@ class LdaNatural:
         rows: Array | None,
         totals: Float64 | None,
         arrays: LdaArrays | None = None,
-        source: Beliefs | Blend | None = None,
+        source: Stored | Beliefs | Blend | None = None,
     ) -> None:
         self._rows, self._totals = rows, totals
         self._arrays, self.source = arrays, source
@@ -74,13 +84,20 @@ class LdaNatural:
         return self._totals  # type: ignore[return-value]
 
     @property
+    def stored(self) -> Stored | None:
+        """Where they are kept, of rows of lambda."""
+        return self.source if isinstance(self.source, Stored) else None
+
+    @property
     def beliefs(self) -> Beliefs | None:
         """Of statistics that are not summed yet."""
         return self.source if self._rows is None and isinstance(self.source, Beliefs) else None
 
     def _make(self) -> None:
         arrays, source = self._arrays, self.source
-        if isinstance(source, Beliefs):
+        if isinstance(source, Stored):
+            self._rows = arrays.stored(source)  # type: ignore[union-attr]
+        elif isinstance(source, Beliefs):
             self._rows, self._totals = arrays.statistics(*source)  # type: ignore[union-attr]
         elif isinstance(source, Blend):
             self._rows, self._totals, _, _ = arrays.blend(source, rows=True)  # type: ignore[union-attr]

@@ -1,0 +1,148 @@
+"""Kernels that take rows: of lambda, and of a matrix of counts. Conventions as in `compiled`."""
+
+# Bodies are typed by Numba, per dtype.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from trustream.kernels import elementary
+
+# Numbers are sorted by so many bits at a time.
+_BITS = 11
+_DIGITS = 1 << _BITS
+_LAST_DIGIT = _DIGITS - 1
+
+
+@njit(**elementary.KERNEL)
+def gather_rows(stored, words, scale, shift, pattern, rows, start, stop):
+    """rows[i] = scale * stored[words[i]] + shift * pattern[words[i]], lambda kept lazily.
+
+    pattern has shape (1, 1), (V, 1) or (V, K).
+    """
+    n_topics = stored.shape[1]
+    factor = stored.dtype.type(scale)
+    for i in range(start, stop):
+        w = words[i]
+        v = min(w, pattern.shape[0] - 1)
+        if pattern.shape[1] > 1:
+            for k in range(n_topics):
+                rows[i, k] = factor * stored[w, k] + stored.dtype.type(shift * pattern[v, k])
+        else:
+            level = stored.dtype.type(shift * pattern[v, 0])
+            for k in range(n_topics):
+                rows[i, k] = factor * stored[w, k] + level
+
+
+@njit(**elementary.KERNEL)
+def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
+    """The inverse of gather_rows: stored[words[i]] = (rows[i] - shift * pattern) / scale."""
+    n_topics = stored.shape[1]
+    factor = stored.dtype.type(1 / scale)
+    for i in range(start, stop):
+        w = words[i]
+        v = min(w, pattern.shape[0] - 1)
+        if pattern.shape[1] > 1:
+            for k in range(n_topics):
+                stored[w, k] = factor * (rows[i, k] - stored.dtype.type(shift * pattern[v, k]))
+        else:
+            level = stored.dtype.type(shift * pattern[v, 0])
+            for k in range(n_topics):
+                stored[w, k] = factor * (rows[i, k] - level)
+
+
+@njit(**elementary.KERNEL)
+def take_entries(indptr, indices, data, rows, words, counts):
+    """Word numbers and counts of some rows of a CSR matrix, one row after the other.
+
+    indptr, indices and data are the matrix's own, of any kind; words and counts have room for all.
+    """
+    place = 0
+    for r in range(rows.size):
+        for i in range(indptr[rows[r]], indptr[rows[r] + 1]):
+            words[place] = indices[i]
+            counts[place] = data[i]
+            place += 1
+
+
+@njit(**elementary.INSIDE)
+def _sort(x, n, work):
+    """Sort the first n entries, not negative, digit by digit from the lowest; `work` has room."""
+    largest = 0
+    for i in range(n):
+        largest = max(largest, x[i])
+    begins = np.empty(_DIGITS + 1, np.int64)
+    shift = 0
+    while largest >> shift > 0:
+        begins[:] = 0
+        for i in range(n):
+            begins[((x[i] >> shift) & _LAST_DIGIT) + 1] += 1
+        for digit in range(_DIGITS):
+            begins[digit + 1] += begins[digit]
+        for i in range(n):
+            digit = (x[i] >> shift) & _LAST_DIGIT
+            work[begins[digit]] = x[i]
+            begins[digit] += 1
+        for i in range(n):
+            x[i] = work[i]
+        shift += _BITS
+
+
+@njit(**elementary.KERNEL)
+def index_words(
+    indptr,
+    global_ids,
+    counts,
+    lookup,
+    words,
+    ids,
+    word_ptr,
+    documents,
+    positions,
+    lengths,
+    word_counts,
+):
+    """Number a batch's words in the vocabulary's order, and list each word's documents in order.
+
+    In that order the rows of lambda are read and written one after the other.
+
+    `lookup` (V,) is -1 everywhere, and again on return. `lengths` (B,) and `word_counts` (nnz,)
+    are sums of counts over words and over documents, in float64. Returns W, the number of words;
+    `words` (nnz,), `word_counts` and `word_ptr` (nnz+1,) are filled up to it.
+    """
+    n_words = 0
+    for i in range(global_ids.size):
+        # Without a branch, which would be guessed wrong for every other word.
+        v = global_ids[i]
+        words[n_words] = v
+        n_words += lookup[v] < 0
+        lookup[v] = 0
+    _sort(words, n_words, documents)
+    word_ptr[0] = 0
+    for w in range(n_words):
+        lookup[words[w]] = w
+        word_ptr[w + 1] = 0
+        word_counts[w] = 0.0
+    for i in range(global_ids.size):
+        w = lookup[global_ids[i]]
+        ids[i] = w
+        word_ptr[w + 1] += 1
+        word_counts[w] += counts[i]
+    for w in range(n_words):
+        word_ptr[w + 1] += word_ptr[w]
+        lookup[words[w]] = -1
+    # word_ptr[w] runs through the places of word w, then everything moves one back.
+    for d in range(indptr.size - 1):
+        length = 0.0
+        for i in range(indptr[d], indptr[d + 1]):
+            place = word_ptr[ids[i]]
+            documents[place] = d
+            positions[place] = i
+            word_ptr[ids[i]] = place + 1
+            length += counts[i]
+        lengths[d] = length
+    for w in range(n_words, 0, -1):
+        word_ptr[w] = word_ptr[w - 1]
+    word_ptr[0] = 0
+    return n_words
