@@ -13,9 +13,10 @@ from tests.helpers import DTYPES, Array, planted_lda, random_counts
 from tests.kernels.inputs import RTOL, TOPICS, local_inputs, make_batch, padded
 from trustream.kernels import (
     ALL_TOPICS,
+    COLUMNS_ROOM,
+    NARROW,
     NEGLIGIBLE_ALPHA,
     compiled,
-    compiled_local,
     compiled_topics,
     reference,
 )
@@ -65,7 +66,7 @@ def check_local(
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("k", TOPICS)
+@pytest.mark.parametrize("k", [*TOPICS, NARROW + 3])
 @pytest.mark.parametrize("n_local", [0, 1, 20])
 def test_lda_local(k: int, n_local: int, dtype: str) -> None:
     rng = np.random.default_rng(k)
@@ -89,17 +90,17 @@ def test_lda_local_with_weights(weights: str, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("k", [9, 129])
 def test_lda_local_of_a_huge_document(k: int, dtype: str) -> None:
-    """Words that do not fit into one tile of the compiled kernel are read in several.
+    """A document that has no room in columns is read from the table itself.
 
-    float32 sums over 150,000 words are right to 1e-3; a tile left out would be off by a third.
+    float32 sums over 150,000 words are right to 1e-3.
     """
     rng = np.random.default_rng(4)
-    n_words = int(2.3 * compiled_local._TILE / padded(k))
+    n_words = int(2.3 * COLUMNS_ROOM / padded(k))
     huge = sparse.csr_matrix(rng.gamma(1.0, 1.0, (1, n_words)))
     small = random_counts(rng, 4, n_words, 30, "real")
     counts = sparse.vstack([small, huge, small], format="csr")
     batch = LdaModel(k, n_words, dtype).batch(counts, slice(None))
-    assert np.diff(batch.indptr).max() > 2 * compiled_local._TILE // padded(k)
+    assert np.diff(batch.indptr).max() > 2 * COLUMNS_ROOM // padded(k)
     rtol = 1e-3 if dtype == "float32" else None
     check_local(local_inputs(rng, batch, k, dtype), dtype, 3, rtol=rtol)
 
@@ -189,7 +190,7 @@ def test_lda_local_works_only_on_its_range(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("k", TOPICS)
+@pytest.mark.parametrize("k", [*TOPICS, NARROW + 3])
 @pytest.mark.parametrize("n_local", [0, 1, 20])
 def test_collapsed_local_step(k: int, n_local: int, dtype: str) -> None:
     rng = np.random.default_rng(k)
@@ -228,7 +229,7 @@ def used_inputs(rng: np.random.Generator, k: int, dtype: str, large: bool) -> di
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("collapsed", [False, True])
 @pytest.mark.parametrize("large", [False, True])
-@pytest.mark.parametrize("k, most", [(9, 4), (100, 8), (129, 40), (129, 1)])
+@pytest.mark.parametrize("k, most", [(9, 4), (100, 8), (129, 40), (129, 1), (NARROW + 3, 50)])
 def test_twins_leave_the_same_topics_alone(
     k: int, most: int, large: bool, collapsed: bool, dtype: str
 ) -> None:
@@ -265,7 +266,7 @@ def test_a_negligible_alpha_is_negligible() -> None:
 @pytest.mark.parametrize("k", [129])
 def test_a_huge_document_leaves_topics_alone(k: int) -> None:
     rng = np.random.default_rng(4)
-    n_words = int(2.3 * compiled_local._TILE / padded(k))
+    n_words = int(2.3 * COLUMNS_ROOM / padded(k))
     huge = sparse.csr_matrix(rng.gamma(1.0, 1.0, (1, n_words)))
     batch = LdaModel(k, n_words, "float64").batch(huge, slice(None))
     check_local(local_inputs(rng, batch, k, "float64"), "float64", 6, most=16)

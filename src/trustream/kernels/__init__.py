@@ -23,10 +23,12 @@ ALL_TOPICS = 0
 ALL_TOPICS_FIRST = 3
 # A topic with less than this, times an even share of the document's tokens, is not used.
 UNUSED = 0.05
-# With so many topics left or fewer, a document's words are kept topic by topic: no sums across a
-# vector, no padding, and topics that are left out later leave without another copy.
-NARROW = 256
-# Then it goes on without topics that are not used if so large a share is left, or less.
+# With so many topics left or fewer, a document's part of the table is copied topic by topic, where
+# it has room: no sums across a vector, and topics that are left out later leave without another
+# copy. With more the table itself is read.
+NARROW = 512
+COLUMNS_ROOM = 1 << 20
+# There topics that are not used leave if so large a share is left, or less; before, if half is.
 WORTH_LEAVING = 0.75
 # With strides every second move of gamma after so many iterations is extrapolated, by at most
 # LONGEST_STRIDE times itself.

@@ -12,6 +12,7 @@ from numba import njit
 from trustream.kernels import (
     ALL_TOPICS,
     ALL_TOPICS_FIRST,
+    COLUMNS_ROOM,
     LANES,
     LONGEST_STRIDE,
     NARROW,
@@ -21,17 +22,14 @@ from trustream.kernels import (
 )
 from trustream.kernels.compiled_sweep import (
     keep_columns,
-    pack,
     pack_columns,
     scaled_exp_digamma,
-    sweep,
     sweep_columns,
+    sweep_rows,
     whole,
 )
 from trustream.kernels.compiled_topics import leave, used
 
-# A document whose part of the table fits in this many numbers is copied once, to be read in order.
-_TILE = 1 << 20
 # exp of more overflows float32; what it would multiply is zero then.
 _LARGEST_LOG = 80.0
 # Squares of moves add up to this at least: where gamma stays, there is nothing to divide by.
@@ -133,7 +131,8 @@ def lda_local(
     longest = 0
     for d in range(start, stop):
         longest = max(longest, indptr[d + 1] - indptr[d])
-    packed = np.empty(max(min(_TILE, whole(longest) * width), LANES * width), table.dtype)
+    n_packed = min(COLUMNS_ROOM, whole(longest) * min(width, NARROW))
+    packed = np.empty(n_packed, table.dtype)
     weights = np.empty(max(whole(longest), LANES), table.dtype)
     rest = np.empty(whole(longest), table.dtype)
     sums = np.empty(whole(NARROW) * LANES, table.dtype)
@@ -156,57 +155,41 @@ def lda_local(
             active[k], current[k], prior[k], scale[k] = k, gamma[d, k], alpha[k], factor[k]
         for k in range(width):
             theta[d, k] = 0
-        length = zero
-        for i in range(begin, end):
-            length += counts[i]
+        n_words, length = end - begin, zero
+        for i in range(n_words):
+            weights[i] = counts[begin + i]
+            length += weights[i]
+        for i in range(n_words, whole(n_words)):
+            weights[i] = 0
         least = table.dtype.type(UNUSED * length / n_topics)
-        for i in range(whole(end - begin)):
+        for i in range(whole(n_words)):
             rest[i] = 0
-        has_rest, has_moved, is_packed, in_columns = False, False, False, False
-        n_padded = begin - begin  # not the literal 0, as above
+        widest = min(NARROW, COLUMNS_ROOM // max(whole(n_words), 1) // LANES * LANES)
+        has_rest, has_moved, in_columns = False, False, False
         iteration, done = 0, n_local == 0
         while True:
             if most != ALL_TOPICS and not done:
                 limit = most if iteration >= ALL_TOPICS_FIRST else n_topics
-                n_kept = used(current, prior, n_active, least, limit, kept, total)
+                n_kept = used(current, prior, n_active, least, limit, widest, kept, total)
                 if n_kept < n_active:
                     has_rest |= leave(
                         ids[begin:end], table, collapsed, gamma[d], theta[d], active, current,
                         prior, scale, moved, n_active, kept, n_kept, rest,
                     )  # fmt: skip
                     if in_columns:
-                        keep_columns(packed, n_padded, n_active, kept, n_kept)
-                    n_active, is_packed = n_kept, False
+                        keep_columns(packed, n_words, n_active, kept, n_kept)
+                    n_active = n_kept
             level = _beliefs(current, n_active, scale, collapsed, belief)
             rest_scale = level if has_rest else zero
-            packed_width = whole(n_active)
-            if n_active <= NARROW and whole(end - begin) * packed_width <= packed.size:
+            if n_active <= widest:
                 if not in_columns:
                     in_columns = True
-                    n_padded = pack_columns(
-                        ids, counts, table, active, n_active, begin, end, packed, weights
-                    )
+                    pack_columns(ids[begin:end], table, active, n_active, packed)
                 sweep_columns(
-                    packed, weights, rest, rest_scale, n_padded, n_active, belief, sums, total, done
+                    packed, weights, rest, rest_scale, n_words, n_active, belief, sums, total, done
                 )
             else:
-                for j in range(packed_width):
-                    total[j] = 0
-                tile = packed.size // packed_width // LANES * LANES
-                for first in range(begin, end, tile):
-                    last = min(first + tile, end)
-                    if not is_packed:
-                        n_padded = pack(
-                            ids, counts, table, active, n_active, first, last, packed, weights
-                        )
-                    sweep(
-                        packed, weights, rest, rest_scale, first - begin, n_padded, packed_width,
-                        belief, total, done,
-                    )  # fmt: skip
-                    if done:
-                        for i in range(last - first):
-                            ratio[first + i] = weights[i]
-                is_packed = end - begin <= tile
+                sweep_rows(ids[begin:end], table, weights, rest, rest_scale, belief, total, done)
             if done:
                 break
             size, again = _advance(prior, belief, total, n_active, current, moved)
@@ -217,9 +200,8 @@ def lda_local(
                 has_moved = False
             else:
                 has_moved = strides and iteration > STRIDES_FROM
-        if in_columns:
-            for i in range(end - begin):
-                ratio[begin + i] = weights[i]
+        for i in range(n_words):
+            ratio[begin + i] = weights[i]
         if has_rest:
             for k in range(n_topics):
                 theta[d, k] *= level

@@ -44,65 +44,43 @@ def scaled_exp_digamma(x, n, out, place):
     return offset
 
 
-@njit(**elementary.INSIDE)
-def pack(ids, counts, table, active, n_active, first, last, packed, weights):
-    """Copy the active topics of words first..last, eight words and topics next to each other.
-
-    Topics j to j+7 of word i are at (i // 8 * n_active + j) * 8 + i % 8 * 8, with words and topics
-    padded to whole vectors. Returns the number of words, padded.
-    """
-    width, packed_width = table.shape[1], whole(n_active)
-    flat = table.reshape(-1)
-    n_words = last - first
-    for i in range(n_words):
-        row = np.int64(ids[first + i]) * width
-        place = i // LANES * LANES * packed_width + i % LANES * LANES
-        if n_active == active.size:
-            for k in range(0, width, LANES):
-                simd.store(packed, place + k * LANES, simd.load(flat, row + k))
-        else:
-            for j in range(n_active):
-                packed[place + j // LANES * LANES * LANES + j % LANES] = flat[row + active[j]]
-            for j in range(n_active, packed_width):
-                packed[place + j // LANES * LANES * LANES + j % LANES] = 0
-        weights[i] = counts[first + i]
-    n_padded = whole(n_words)
-    ones = simd.splat(table.dtype.type(1))
-    for i in range(n_words, n_padded):
-        place = i // LANES * LANES * packed_width + i % LANES * LANES
-        for k in range(0, packed_width, LANES):
-            simd.store(packed, place + k * LANES, ones)
-        weights[i] = 0
-    return n_padded
-
-
 # One function, although long: a call that passes arrays counts references, and inside this loop
 # that would cost more than the work.
 @njit(**elementary.INSIDE)
-def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total, last):
-    """ratio_w = weights_w / (rest_w + sum_k theta_k table_wk) over packed words, eight at a time.
+def sweep_rows(ids, table, weights, rest, rest_scale, theta, total, last):
+    """ratio_w = weights_w / (rest_w + sum_k theta_k table_wk) over a document's words `ids`.
 
-    Then total_k += sum_w ratio_w table_wk, or, the last time, weights_w = ratio_w. `rest` is read
-    from `begin` on and multiplied by `rest_scale`.
+    Then total_k = sum_w ratio_w table_wk, or, the last time, weights_w = ratio_w. `rest` is
+    multiplied by `rest_scale`; weights and rest are padded, weights with 0.
+
+    Eight words at a time, in their rows of the table: with many topics a row is long enough to be
+    read at full speed where it is, and a document's rows are more than a fast cache holds.
     """
-    zero = simd.splat(packed.dtype.type(0))
+    width, end = table.shape[1], ids.size - 1
+    flat = table.reshape(-1)
+    zero = simd.splat(table.dtype.type(0))
     level = simd.splat(rest_scale)
-    for i in range(0, n_words, LANES):
-        place = i * width
+    for k in range(0, width, LANES):
+        simd.store(total, k, zero)
+    for i in range(0, ids.size, LANES):
+        # Words that fill the last eight up are the last one again, with weight 0.
+        r0, r1 = np.int64(ids[i]) * width, np.int64(ids[min(i + 1, end)]) * width
+        r2, r3 = np.int64(ids[min(i + 2, end)]) * width, np.int64(ids[min(i + 3, end)]) * width
+        r4, r5 = np.int64(ids[min(i + 4, end)]) * width, np.int64(ids[min(i + 5, end)]) * width
+        r6, r7 = np.int64(ids[min(i + 6, end)]) * width, np.int64(ids[min(i + 7, end)]) * width
         s0, s1, s2, s3, s4, s5, s6, s7 = zero, zero, zero, zero, zero, zero, zero, zero
         for k in range(0, width, LANES):
-            p = place + k * LANES
             t = simd.load(theta, k)
-            s0 = simd.multiply_add(t, simd.load(packed, p), s0)
-            s1 = simd.multiply_add(t, simd.load(packed, p + LANES), s1)
-            s2 = simd.multiply_add(t, simd.load(packed, p + 2 * LANES), s2)
-            s3 = simd.multiply_add(t, simd.load(packed, p + 3 * LANES), s3)
-            s4 = simd.multiply_add(t, simd.load(packed, p + 4 * LANES), s4)
-            s5 = simd.multiply_add(t, simd.load(packed, p + 5 * LANES), s5)
-            s6 = simd.multiply_add(t, simd.load(packed, p + 6 * LANES), s6)
-            s7 = simd.multiply_add(t, simd.load(packed, p + 7 * LANES), s7)
+            s0 = simd.multiply_add(t, simd.load(flat, r0 + k), s0)
+            s1 = simd.multiply_add(t, simd.load(flat, r1 + k), s1)
+            s2 = simd.multiply_add(t, simd.load(flat, r2 + k), s2)
+            s3 = simd.multiply_add(t, simd.load(flat, r3 + k), s3)
+            s4 = simd.multiply_add(t, simd.load(flat, r4 + k), s4)
+            s5 = simd.multiply_add(t, simd.load(flat, r5 + k), s5)
+            s6 = simd.multiply_add(t, simd.load(flat, r6 + k), s6)
+            s7 = simd.multiply_add(t, simd.load(flat, r7 + k), s7)
         sums = simd.sums(s0, s1, s2, s3, s4, s5, s6, s7)
-        sums = simd.multiply_add(level, simd.load(rest, begin + i), sums)
+        sums = simd.multiply_add(level, simd.load(rest, i), sums)
         ratio = simd.divide(simd.load(weights, i), sums)
         if last:
             simd.store(weights, i, ratio)
@@ -120,43 +98,33 @@ def sweep(packed, weights, rest, rest_scale, begin, n_words, width, theta, total
             simd.lane(ratio, 7),
         )
         for k in range(0, width, LANES):
-            p = place + k * LANES
             t = simd.load(total, k)
-            t = simd.multiply_add(s0, simd.load(packed, p), t)
-            t = simd.multiply_add(s1, simd.load(packed, p + LANES), t)
-            t = simd.multiply_add(s2, simd.load(packed, p + 2 * LANES), t)
-            t = simd.multiply_add(s3, simd.load(packed, p + 3 * LANES), t)
-            t = simd.multiply_add(s4, simd.load(packed, p + 4 * LANES), t)
-            t = simd.multiply_add(s5, simd.load(packed, p + 5 * LANES), t)
-            t = simd.multiply_add(s6, simd.load(packed, p + 6 * LANES), t)
-            t = simd.multiply_add(s7, simd.load(packed, p + 7 * LANES), t)
+            t = simd.multiply_add(s0, simd.load(flat, r0 + k), t)
+            t = simd.multiply_add(s1, simd.load(flat, r1 + k), t)
+            t = simd.multiply_add(s2, simd.load(flat, r2 + k), t)
+            t = simd.multiply_add(s3, simd.load(flat, r3 + k), t)
+            t = simd.multiply_add(s4, simd.load(flat, r4 + k), t)
+            t = simd.multiply_add(s5, simd.load(flat, r5 + k), t)
+            t = simd.multiply_add(s6, simd.load(flat, r6 + k), t)
+            t = simd.multiply_add(s7, simd.load(flat, r7 + k), t)
             simd.store(total, k, t)
 
 
 @njit(**elementary.INSIDE)
-def pack_columns(ids, counts, table, active, n_active, first, last, packed, weights):
-    """The same for few topics: eight words' entries for a topic next to each other.
+def pack_columns(ids, table, active, n_active, packed):
+    """Copy the active topics of words, with eight words' entries for a topic next to each other.
 
     Topic j of word i is at (i // 8 * n_active + j) * 8 + i % 8. Behind the last topic of the last
     word up to seven vectors more are written.
     """
-    width = table.shape[1]
+    width, end = table.shape[1], ids.size - 1
     flat = table.reshape(-1)
-    n_words = last - first
-    n_padded = whole(n_words)
-    for i in range(n_padded):
-        weights[i] = counts[first + i] if i < n_words else 0
-    for i in range(0, n_padded, LANES):
-        # A word that fills the last eight up is the last one again, with weight 0.
-        w, end = first + i, last - 1
-        r0 = np.int64(ids[w]) * width
-        r1 = np.int64(ids[min(w + 1, end)]) * width
-        r2 = np.int64(ids[min(w + 2, end)]) * width
-        r3 = np.int64(ids[min(w + 3, end)]) * width
-        r4 = np.int64(ids[min(w + 4, end)]) * width
-        r5 = np.int64(ids[min(w + 5, end)]) * width
-        r6 = np.int64(ids[min(w + 6, end)]) * width
-        r7 = np.int64(ids[min(w + 7, end)]) * width
+    for i in range(0, ids.size, LANES):
+        # As in `sweep_rows`.
+        r0, r1 = np.int64(ids[i]) * width, np.int64(ids[min(i + 1, end)]) * width
+        r2, r3 = np.int64(ids[min(i + 2, end)]) * width, np.int64(ids[min(i + 3, end)]) * width
+        r4, r5 = np.int64(ids[min(i + 4, end)]) * width, np.int64(ids[min(i + 5, end)]) * width
+        r6, r7 = np.int64(ids[min(i + 6, end)]) * width, np.int64(ids[min(i + 7, end)]) * width
         place = i * n_active
         if n_active == active.size:
             for k in range(0, n_active, LANES):
@@ -183,7 +151,6 @@ def pack_columns(ids, counts, table, active, n_active, first, last, packed, weig
                 packed[place + 4], packed[place + 5] = flat[r4 + k], flat[r5 + k]
                 packed[place + 6], packed[place + 7] = flat[r6 + k], flat[r7 + k]
                 place += LANES
-    return n_padded
 
 
 @njit(**elementary.INSIDE)
@@ -198,7 +165,7 @@ def keep_columns(packed, n_words, n_active, kept, n_kept):
 
 @njit(**elementary.INSIDE)
 def sweep_columns(packed, weights, rest, rest_scale, n_words, n_active, theta, sums, total, last):
-    """What `sweep` does, with what `pack_columns` wrote; total is set, not added to.
+    """What `sweep_rows` does, with what `pack_columns` wrote.
 
     `sums` (whole(n_active) * 8,) is for the work.
     """

@@ -14,13 +14,11 @@ from numba import njit
 
 from trustream.kernels import (
     LANES,
-    NARROW,
     NEGLIGIBLE_ALPHA,
     WORTH_LEAVING,
     elementary,
     simd,
 )
-from trustream.kernels.compiled_sweep import whole
 
 
 @njit(**elementary.INSIDE)
@@ -50,10 +48,11 @@ def smallest(x, n, rank):
 
 
 @njit(**elementary.INSIDE)
-def used(current, prior, n_active, least, most, kept, work):
+def used(current, prior, n_active, least, most, widest, kept, work):
     """Places of the `most` topics with the largest current - prior, of those with `least` of it.
 
-    Returns their number, or n_active if leaving the others alone would not save enough.
+    Returns their number, or n_active if leaving the others alone would not save enough. `widest` is
+    the most topics that fit in columns.
     """
     if n_active > most:
         for j in range(n_active):
@@ -62,11 +61,11 @@ def used(current, prior, n_active, least, most, kept, work):
     n_kept = 0
     for j in range(n_active):
         n_kept += current[j] - prior[j] >= least
-    # As few as one vector holds take no time worth saving.
-    if LANES < n_active <= NARROW:
-        worth = n_kept <= WORTH_LEAVING * n_active
+    if n_active <= widest:
+        # As few as one vector holds take no time worth saving.
+        worth = n_active > LANES and n_kept <= WORTH_LEAVING * n_active
     else:
-        worth = 2 * whole(n_kept) <= whole(n_active)
+        worth = n_kept <= min(n_active // 2, widest)
     if not worth or n_kept == 0:
         return n_active
     n_kept = 0

@@ -15,6 +15,7 @@ from trustream.kernels import (
     ALL_TOPICS,
     ALL_TOPICS_FIRST,
     BLOCK,
+    COLUMNS_ROOM,
     FLOOR,
     LANES,
     LONGEST_STRIDE,
@@ -121,7 +122,8 @@ def lda_local(
         for iteration in range(1, n_local + 1):
             if most != ALL_TOPICS:
                 limit = most if iteration > ALL_TOPICS_FIRST else n_topics
-                kept = _used((gamma[d] - alpha)[active], UNUSED * n.sum() / n_topics, limit)
+                least = UNUSED * n.sum() / n_topics
+                kept = _used((gamma[d] - alpha)[active], least, limit, n.size)
                 left, active = active[~kept], active[kept]
                 gamma[d, left] = alpha[left]
                 alone[left] = _unscaled_belief(gamma[d, left], collapsed) * factor[left]
@@ -169,21 +171,19 @@ def _stride(first: Array, second: Array) -> Array:
     return min(factor, LONGEST_STRIDE) * second
 
 
-def _used(tokens: Array, least: float, most: int) -> NDArray[np.bool_]:
+def _used(tokens: Array, least: float, most: int, n_words: int) -> NDArray[np.bool_]:
     """Which topics to go on with: the `most` with the largest tokens, of those with `least`."""
     if tokens.size > most:
         least = max(least, np.partition(tokens, -most)[-most])
     kept = tokens >= least
     before, after = tokens.size, int(kept.sum())
-    if LANES < before <= NARROW:
-        worth = after <= WORTH_LEAVING * before
+    padded = max(-(-n_words // LANES), 1) * LANES
+    widest = min(NARROW, COLUMNS_ROOM // padded // LANES * LANES)
+    if before <= widest:
+        worth = before > LANES and after <= WORTH_LEAVING * before
     else:
-        worth = 2 * _padded(after) <= _padded(before)
+        worth = after <= min(before // 2, widest)
     return kept if kept.any() and worth else np.ones(tokens.size, bool)
-
-
-def _padded(n: int) -> int:
-    return -(-n // LANES) * LANES
 
 
 def lda_statistics(
