@@ -47,7 +47,7 @@ a part of it.
   Other curves of trustream change one parameter.
 - **Runs.** Methods run one after the other, and what is finished is stored, so that rows of a table
   can be minutes or days apart, and a shared machine's speed drifts meanwhile. "Both in turn" is
-  measured with five rounds of both sides in one run.
+  measured with seven rounds of both sides in one run, each with another seed.
 - **Time to a score** is read off the curve: linear in the logarithm of time between two points. The
   first complete fit that reaches it stands beside it.
 - **Compilation.** trustream's first call in a process loads its kernels from a cache or compiles

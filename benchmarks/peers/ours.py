@@ -81,8 +81,10 @@ def fit(
 ) -> tuple[Stopwatch, LatentDirichletAllocation]:
     """One complete fit, and how long it took."""
     part = counts[: max(1, round(counts.shape[0] * min(1, passes)))]
-    options = {} if passes == default_passes() else {"max_iter": max(1, int(passes))}
-    model = LatentDirichletAllocation(n_topics, random_state=0, **options, **settings)
+    options = {"random_state": 0, **settings}
+    if passes != default_passes():
+        options["max_iter"] = max(1, int(passes))
+    model = LatentDirichletAllocation(n_topics, **options)
     with Stopwatch() as watch:
         model.fit(part)
     return watch, model

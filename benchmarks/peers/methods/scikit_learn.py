@@ -53,7 +53,7 @@ def run(
 ) -> None:
     """`effort` passes."""
     model = _Watched(
-        n_topics, learning_method="online", max_iter=10**6, random_state=0, **settings
+        n_topics, learning_method="online", max_iter=10**6, **{"random_state": 0, **settings}
     ).watch(Progress(recorder, counts.shape[0], effort))
     with recorder.clock:
         try:

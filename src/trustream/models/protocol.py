@@ -79,7 +79,7 @@ class Model(Protocol):
         """
 
     def restrict(self, lambda_: Any, prior: Any, batch: Any) -> Any:
-        """The Natural of lambda_ for what the batch touches."""
+        """The Natural of lambda_ for what the batch touches; of use until lambda_ is given up."""
 
     def blend(
         self, anchor: Any, prior: Any, batch: Any, statistics: Any, rho: float, scale: float
