@@ -28,7 +28,12 @@ from trustream.kernels.compiled_sweep import (
     sweep_rows,
     whole,
 )
-from trustream.kernels.compiled_topics import leave, used
+from trustream.kernels.compiled_topics import (
+    add_rest_of_columns,
+    add_rest_of_rows,
+    leave,
+    used,
+)
 
 # exp of more overflows float32; what it would multiply is zero then.
 _LARGEST_LOG = 80.0
@@ -143,6 +148,7 @@ def lda_local(
     prior = np.empty(width, table.dtype)
     scale = np.empty(width, table.dtype)
     moved = np.empty(width, table.dtype)
+    left = np.zeros(width, table.dtype)
     active = np.empty(n_topics, np.int64)
     kept = np.empty(n_topics, np.int64)
     zero = table.dtype.type(0)
@@ -172,10 +178,15 @@ def lda_local(
                 limit = most if iteration >= ALL_TOPICS_FIRST else n_topics
                 n_kept = used(current, prior, n_active, least, limit, widest, kept, total)
                 if n_kept < n_active:
-                    has_rest |= leave(
-                        ids[begin:end], table, collapsed, gamma[d], theta[d], active, current,
-                        prior, scale, moved, n_active, kept, n_kept, rest,
+                    leaves_rest = leave(
+                        collapsed, gamma[d], theta[d], active, current, prior, scale, moved,
+                        n_active, kept, n_kept, left,
                     )  # fmt: skip
+                    if leaves_rest and in_columns:
+                        add_rest_of_columns(packed, n_words, n_active, left, rest)
+                    elif leaves_rest:
+                        add_rest_of_rows(ids[begin:end], table, left, rest)
+                    has_rest |= leaves_rest
                     if in_columns:
                         keep_columns(packed, n_words, n_active, kept, n_kept)
                     n_active = n_kept

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 from numba import njit
 
 from trustream.kernels import (
@@ -78,17 +77,17 @@ def used(current, prior, n_active, least, most, widest, kept, work):
 
 @njit(**elementary.INSIDE)
 def leave(
-    ids, table, collapsed, gamma, theta, active, current, prior, scale, moved, n_active, kept,
-    n_kept, rest,
-):  # fmt: skip
-    """Go on with the topics at places `kept`; rest is what the others mean for the words.
+    collapsed, gamma, theta, active, current, prior, scale, moved, n_active, kept, n_kept, left
+):
+    """Go on with the topics at places `kept`; left_j is the belief in the topic at place j, or 0.
 
     gamma and theta are those of the document; theta is 0 for topics that take part, and not scaled.
-    Returns whether there is a rest.
+    Returns whether any topic that is left explains words.
     """
     n, has_rest = 0, False
     for j in range(n_active):
         k = active[j]
+        left[j] = 0
         if n < n_kept and kept[n] == j:
             active[n], current[n], prior[n] = k, current[j], prior[j]
             scale[n], moved[n] = scale[j], moved[j]
@@ -97,20 +96,33 @@ def leave(
         # Where it was going: without help a topic loses the few tokens that it has.
         gamma[k] = prior[j]
         if collapsed:
-            theta[k] = prior[j] * scale[j]
+            left[j] = prior[j] * scale[j]
         elif prior[j] > NEGLIGIBLE_ALPHA:
-            theta[k] = math.exp(elementary.digamma(prior[j])) * scale[j]
-        has_rest |= theta[k] > 0
-    if has_rest:
-        width, flat = table.shape[1], table.reshape(-1)
-        parts = np.empty(LANES, table.dtype)
-        for i in range(ids.size):
-            row = np.int64(ids[i]) * width
-            total = simd.splat(table.dtype.type(0))
-            for k in range(0, width, LANES):
-                total = simd.multiply_add(simd.load(theta, k), simd.load(flat, row + k), total)
-            simd.store(parts, 0, total)
-            rest[i] = 0
-            for lane in range(LANES):
-                rest[i] += parts[lane]
+            left[j] = math.exp(elementary.digamma(prior[j])) * scale[j]
+        theta[k] = left[j]
+        has_rest |= left[j] > 0
     return has_rest
+
+
+@njit(**elementary.INSIDE)
+def add_rest_of_rows(ids, table, left, rest):
+    """rest_w += sum_k left_k table_wk over a document's words, of all topics."""
+    n_topics = table.shape[1]
+    for i in range(ids.size):
+        w = ids[i]
+        total = table.dtype.type(0)
+        for k in range(n_topics):
+            total += left[k] * table[w, k]
+        rest[i] += total
+
+
+@njit(**elementary.INSIDE)
+def add_rest_of_columns(packed, n_words, n_active, left, rest):
+    """The same with what `pack_columns` wrote, of the active topics."""
+    for i in range(0, n_words, LANES):
+        total = simd.load(rest, i)
+        for j in range(n_active):
+            if left[j] > 0:
+                column = simd.load(packed, i * n_active + j * LANES)
+                total = simd.multiply_add(simd.splat(left[j]), column, total)
+        simd.store(rest, i, total)
