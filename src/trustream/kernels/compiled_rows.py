@@ -75,7 +75,8 @@ def _sort(x, n, work):
     begins = np.empty(_DIGITS + 1, np.int64)
     shift = 0
     while largest >> shift > 0:
-        begins[:] = 0
+        for digit in range(_DIGITS + 1):
+            begins[digit] = 0
         for i in range(n):
             begins[((x[i] >> shift) & _LAST_DIGIT) + 1] += 1
         for digit in range(_DIGITS):
@@ -111,7 +112,7 @@ def index_words(
     are sums of counts over words and over documents, in float64. Returns W, the number of words;
     `words` (nnz,), `word_counts` and `word_ptr` (nnz+1,) are filled up to it.
     """
-    n_words = 0
+    n_words = indptr[0] - indptr[0]  # not the literal 0, for which Numba would compile twice
     for i in range(global_ids.size):
         # Without a branch, which would be guessed wrong for every other word.
         v = global_ids[i]
