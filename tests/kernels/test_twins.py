@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.helpers import DTYPES, random_counts
+from tests.helpers import DTYPES
 from tests.kernels.inputs import RTOL, TOPICS, local_inputs, make_batch, padded, rows_like
 from trustream.kernels import BLOCK, compiled, reference
 
@@ -213,95 +213,3 @@ def test_lda_update_of_collapsed_beliefs(k: int, dtype: str) -> None:
         module.lda_update(*beliefs, *blend, True, *out, 0, n)
         np.testing.assert_array_equal(table[:, :k], rows)
         assert (table[:, k:] == 0).all() and (offset == 0).all()
-
-
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("pattern_shape", [(1, 1), (60, 1), (60, 9)])
-def test_gather_and_scatter_rows(pattern_shape: tuple[int, int], dtype: str) -> None:
-    """Twins agree, scatter undoes gather, and other words are left alone."""
-    rng = np.random.default_rng(9)
-    stored = rows_like(rng, (60, 9), dtype) * np.dtype(dtype).type(1e3)
-    pattern = rng.uniform(0.1, 2, pattern_shape)
-    words = rng.permutation(60)[:40].astype(np.int32)
-    eps = float(np.finfo(dtype).eps)
-    results = []
-    for module in (reference, compiled):
-        rows, back = np.full((40, 9), -1, dtype), np.full_like(stored, -1)
-        module.gather_rows(stored, words, 1e-3, 0.3, pattern, rows, 0, 35)
-        module.scatter_rows(back, words, 1e-3, 0.3, pattern, rows, 0, 35)
-        assert (rows[35:] == -1).all() and (np.delete(back, words[:35], axis=0) == -1).all()
-        # Taking the shift away cancels: the error is that of lambda + shift, divided by scale.
-        np.testing.assert_allclose(
-            back[words[:35]], stored[words[:35]], rtol=8 * eps, atol=5e3 * eps
-        )
-        results.append(rows)
-    np.testing.assert_allclose(results[1], results[0], rtol=4 * eps)
-
-
-@pytest.mark.parametrize("data", ["float32", "float64", "int64", "uint16", "bool"])
-@pytest.mark.parametrize("index", ["int32", "int64"])
-def test_take_entries(data: str, index: str) -> None:
-    """Rows in the order asked for, empty ones among them, whatever kind of numbers they hold."""
-    rng = np.random.default_rng(3)
-    counts = random_counts(rng, 20, 50, 8)
-    counts.data[counts.indptr[4] : counts.indptr[5]] = 0
-    counts.eliminate_zeros()
-    rows = np.array([7, 4, 0, 19, 7])
-    expected = counts[rows].astype(data)
-    indptr, indices = counts.indptr.astype(index), counts.indices.astype(index)
-    for module in (reference, compiled):
-        words, taken = np.full(expected.nnz, -1, np.int32), np.empty(expected.nnz, np.float32)
-        module.take_entries(indptr, indices, counts.data.astype(data), rows, words, taken)
-        np.testing.assert_array_equal(words, expected.indices)
-        np.testing.assert_array_equal(taken, expected.data)
-        module.take_entries(indptr, indices, counts.data, rows[:0], words[:0], taken[:0])
-
-
-@pytest.mark.parametrize("n_words", [1, 2048, 2049, 5_000_000])
-def test_index_words_of_any_vocabulary(n_words: int) -> None:
-    """Numbers of words of one digit or several come out sorted, each once."""
-    rng = np.random.default_rng(n_words)
-    wanted = np.r_[rng.integers(n_words, size=3000), 0, n_words - 1].astype(np.int32)
-    n = wanted.size
-    arrays = [np.empty(n + 1, kind) for kind in ("i4", "i4", "i8", "i4", "i8", "f8", "f8")]
-    ends = np.array([0, n])
-    lookup = np.full(n_words, -1, np.int32)
-    found = compiled.index_words(ends, wanted, np.ones(n, np.float32), lookup, *arrays)
-    np.testing.assert_array_equal(arrays[0][:found], np.unique(wanted))
-    np.testing.assert_array_equal(arrays[0][arrays[1][:n]], wanted)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_index_words(seed: int) -> None:
-    """Words are numbered in order, their documents listed in order; both twins."""
-    rng = np.random.default_rng(seed)
-    counts = random_counts(rng, [1, 2, 5, 30, 60][seed], 50, [0, 1, 8, 8, 20][seed])
-    n = counts.nnz
-    lookup = np.full(50, -1, np.int32)
-    results = []
-    for module in (reference, compiled):
-        words, ids = np.empty(n, np.int32), np.empty(n, np.int32)
-        word_ptr, positions = np.empty(n + 1, np.int64), np.empty(n, np.int64)
-        documents = np.empty(n, np.int32)
-        lengths, word_counts = np.empty(counts.shape[0]), np.empty(n)
-        arrays = (words, ids, word_ptr, documents, positions, lengths, word_counts)
-        indptr = counts.indptr.astype(np.int64)
-        n_words = module.index_words(indptr, counts.indices, counts.data, lookup, *arrays)
-        assert (lookup == -1).all()
-        np.testing.assert_array_equal(lengths, np.asarray(counts.sum(axis=1)).ravel())
-        np.testing.assert_array_equal(
-            word_counts[:n_words], np.asarray(counts.sum(axis=0)).ravel()[words[:n_words]]
-        )
-        results.append((words[:n_words], ids, word_ptr[: n_words + 1], documents, positions))
-    for expected, found in zip(*results, strict=True):
-        np.testing.assert_array_equal(found, expected)
-    words, ids, word_ptr, documents, positions = results[1]
-    np.testing.assert_array_equal(words[ids], counts.indices)
-    assert list(words) == sorted(set(counts.indices.tolist()))
-    for w in range(words.size):
-        mine = slice(word_ptr[w], word_ptr[w + 1])
-        assert (ids[positions[mine]] == w).all()
-        assert (np.diff(documents[mine]) > 0).all()
-        np.testing.assert_array_equal(
-            documents[mine], np.searchsorted(counts.indptr, positions[mine], "right") - 1
-        )

@@ -11,13 +11,7 @@ import math
 
 from numba import njit
 
-from trustream.kernels import (
-    LANES,
-    NEGLIGIBLE_ALPHA,
-    WORTH_LEAVING,
-    elementary,
-    simd,
-)
+from trustream.kernels import LANES, NEGLIGIBLE_ALPHA, WORTH_LEAVING, elementary, simd
 
 
 @njit(**elementary.INSIDE)
