@@ -70,12 +70,13 @@ def train(
             **options,
         )
         with trainer, _stop_signals() as stopped, _reporter() as report:
-
-            def after(info: Any) -> bool:
-                report(info, trainer.last_score)
-                return bool(stopped)
-
-            last = trainer.run(steps=steps, seconds=seconds, until_idle=until_idle, callback=after)
+            last = trainer.run(
+                steps=steps,
+                seconds=seconds,
+                until_idle=until_idle,
+                callback=lambda info: report(info, trainer.last_score),
+                stop=lambda: bool(stopped),
+            )
         values = {
             "steps": trainer.n_steps,
             "rho": None if last is None else last.step.rho,

@@ -20,6 +20,7 @@ from trustream.estimators import parameters, saving, training
 from trustream.estimators.progress import compilation_notice, progress
 from trustream.estimators.settings import Settings
 from trustream.estimators.visiting import Reading
+from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import State
 from trustream.kernels import threads
 
@@ -43,8 +44,16 @@ class VariationalEstimator(Reading, BaseEstimator):
     the steps to come) and `_n_samples_seen`, and `_model`, which is only a cache.
     """
 
-    _state: State
+    _kept: Restorable[State]
     _rng: np.random.Generator
+
+    @property
+    def _state(self) -> State:
+        return self._kept.value
+
+    @_state.setter
+    def _state(self, state: State) -> None:
+        self._kept = Restorable(state)
 
     # --- what each estimator says of itself
 
@@ -189,7 +198,12 @@ class VariationalEstimator(Reading, BaseEstimator):
             model = self._current_model()
             rng = parameters.generator(self.random_state) if first else self._rng
             seen = X.shape[0] + (0 if first else self._n_samples_seen)
-            state = self._start(model, X, rng, settings, False) if first else self._state
+            if first:
+                kept = Restorable(self._start(model, X, rng, settings, False))
+            else:
+                kept = self._kept
+            state = kept.value
+            kept.protect(generator_savepoint(rng))
             state, info, batch = training.single_step(
                 model,
                 state,
@@ -199,13 +213,18 @@ class VariationalEstimator(Reading, BaseEstimator):
                 rng,
                 rows=slice(0, X.shape[0]),
                 n_documents=seen if self.total_samples is None else self.total_samples,
+                protect=kept.protect,
             )
-        # From here on the step is done: the old state is given up.
-        self._state, self._rng, self._n_samples_seen = state, rng, seen
-        self.n_iter_ = getattr(self, "n_iter_", 1)
-        learn = settings.prior_update(rng)
-        if learn is not None and batch is not None:
-            self._state = learn(model, state, batch, info)
+            learn = settings.prior_update(rng)
+            if learn is not None and batch is not None:
+                state = learn(model, state, batch, info)
+            # The step is done with this call, which no interrupt divides.
+            self.__dict__.update(
+                _kept=Restorable(state),
+                _rng=rng,
+                _n_samples_seen=seen,
+                n_iter_=getattr(self, "n_iter_", 1),
+            )
         if self.callback is not None:
             self.callback(self._state, info)
         return self
@@ -217,8 +236,7 @@ class VariationalEstimator(Reading, BaseEstimator):
         try:
             yield
         except BaseException:
-            self.__dict__.clear()
-            self.__dict__.update(before)
+            self.__dict__ = before
             raise
 
     # --- what is fitted
@@ -283,6 +301,10 @@ class VariationalEstimator(Reading, BaseEstimator):
     def __getstate__(self) -> Any:
         state = super().__getstate__()
         return {key: value for key, value in state.items() if key != "_model"}
+
+    def __copy__(self) -> Any:
+        # Steps change the memory of what is fitted: a copy has its own.
+        return copy.deepcopy(self)
 
     # --- disk
 

@@ -17,6 +17,7 @@ from trustream.inference import (
     streaming_batch,
     streaming_vb,
 )
+from trustream.inference.restoring import Undo
 from trustream.inference.state import Info, State
 from trustream.models.protocol import Batch, Model, Rows
 
@@ -38,6 +39,8 @@ def blocks(n_documents: int) -> list[slice]:
 
 # Makes the lambda that a fit starts from, given prior, rows and random numbers.
 Start = streaming_batch.Start
+# Takes what puts a state back, as `Restorable.protect` does.
+Protect = Callable[[Undo], None]
 
 
 def initial_state(
@@ -79,8 +82,12 @@ def single_step(
     *,
     rows: Rows | slice,
     n_documents: float,
+    protect: Protect | None = None,
 ) -> tuple[State, Info, Batch | None]:
-    """One step on some rows, and their batch if priors are still to be learned from it."""
+    """One step on some rows, and their batch if priors are still to be learned from it.
+
+    `protect` is told how to put the state back, before its memory is changed.
+    """
     local = settings.local
     stopping: dict[str, Any] = {"n_inner": settings.effort.n_inner, "tol": settings.tol}
     if settings.method == "streaming-batch":
@@ -91,6 +98,8 @@ def single_step(
         )  # fmt: skip
         return state, info, None
     batch = model.batch(data, rows)
+    if protect is not None:
+        protect(model.savepoint(state.lambda_, state.prior, batch))
     if settings.method == "streaming-vb":
         first = None
         if state.n_seen == 0:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from functools import cache
 from numbers import Integral
 from queue import Empty, SimpleQueue
+from typing import Any
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -61,7 +62,8 @@ def split(n_items: int, part_size: int) -> list[Part]:
 def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: int) -> None:
     """Call work(start, stop) for every part, in up to `n_threads` threads at once.
 
-    The calling thread takes parts as well. The first exception is raised after all have stopped.
+    The calling thread takes parts as well. The first exception is raised after all have stopped,
+    and so is an interrupt: who catches it finds no thread at work on the arrays any more.
     """
     # next() on a list iterator is atomic: each part is taken once.
     remaining = iter(parts)
@@ -71,53 +73,76 @@ def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: in
             work(start, stop)
 
     errands = [_Errand(take) for _ in range(min(n_threads, len(parts)) - 1)]
-    if errands:
-        _workers(os.getpid()).send(errands)
     try:
-        take()
-    finally:
-        errors = [errand.finish() for errand in errands]
+        try:
+            if errands:
+                _workers(os.getpid()).send(errands)
+            take()
+        finally:
+            errors = _finish(errands)
+    except BaseException:
+        # Once more: an interrupt may have come just before the wait for the others.
+        _finish(errands)
+        raise
     for error in errors:
         if error is not None:
             raise error
+
+
+def _finish(errands: Sequence[_Errand]) -> list[BaseException | None]:
+    """Wait for all errands, whatever interrupts; their errors."""
+    errors, interrupt = [], None
+    for errand in errands:
+        while True:
+            try:
+                errand.finish()
+                break
+            except BaseException as error:
+                interrupt = error
+        errors.append(errand.error)
+    if interrupt is not None:
+        raise interrupt
+    return errors
 
 
 class _Errand:
     """Something for a worker to do, unless the one who asked for it has finished first.
 
     A kernel's parts take tens of microseconds, less than waking a thread does, and an executor's
-    futures several times that. So this is as little as will do: one claim, taken by the worker to
+    futures several times that. So this is as little as will do: one claim, made by the worker to
     begin or by the caller to call it off, and one lock that says when it is done. `ended` says the
     same to a caller who looks without sleeping.
     """
 
-    __slots__ = ("_claim", "_done", "_error", "_take", "ended")
+    __slots__ = ("_claim", "_done", "_take", "ended", "error")
 
     def __init__(self, take: Callable[[], None]) -> None:
         self._take = take
-        self._claim = iter((True,))
+        # By whom; `setdefault` is atomic, and the same claimant may ask again.
+        self._claim: dict[str, str] = {}
         self._done = threading.Lock()
         self._done.acquire()
         self.ended = np.zeros(1, np.int64)
-        self._error: BaseException | None = None
+        self.error: BaseException | None = None
 
     def do(self) -> None:
         """Called by a worker."""
-        if next(self._claim, False):
+        if self._claim.setdefault("by", "worker") == "worker":
             try:
                 self._take()
             except BaseException as error:
-                self._error = error
+                self.error = error
             finally:
                 self._done.release()
 
-    def finish(self) -> BaseException | None:
-        """Called by the caller: wait for the worker, if it has begun, and return its error."""
-        if not next(self._claim, False):
+    def finish(self) -> None:
+        """Called by the caller: wait for the worker, if it has begun."""
+        if self._claim.setdefault("by", "caller") == "worker":
             if _can_spin():
                 spin.until_changed(self.ended, 0)
-            self._done.acquire()
-        return self._error
+            # Given back at once: an interrupted caller comes again.
+            with self._done:
+                pass
 
 
 class _Workers:
@@ -175,27 +200,57 @@ def _workers(pid: int) -> _Workers:
     return _Workers()
 
 
-_blas = threading.local()
-
-
 @cache
 def _controller() -> ThreadpoolController:
     # Looking for the loaded BLAS libraries takes milliseconds: once.
     return ThreadpoolController()
 
 
+class _BlasLimit:
+    """The limit of one BLAS thread, which is the whole process': set by the first thread that
+    wants it, lifted by the last one that is done."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._n_users = 0
+        self._limiter: Any = None
+
+    def acquire(self) -> None:
+        with self._lock:
+            if self._n_users == 0:
+                self._limiter = _controller().limit(limits=1, user_api="blas")
+            self._n_users += 1
+
+    def release(self) -> None:
+        with self._lock:
+            self._n_users -= 1
+            if self._n_users == 0:
+                self._limiter.restore_original_limits()
+
+
+@cache
+def _blas_limit(pid: int) -> _BlasLimit:
+    """That of this process; in a child, the threads that wanted the limit are not there."""
+    return _BlasLimit()
+
+
+_blas = threading.local()
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """BLAS on one thread: its own threading would make sums depend on the number of cores.
 
-    Entering it again inside costs nothing.
+    Several threads may be inside at once. Entering it again inside costs nothing.
     """
     if getattr(_blas, "limited", False):
         yield
         return
-    with _controller().limit(limits=1, user_api="blas"):
+    limit = _blas_limit(os.getpid())
+    limit.acquire()
+    try:
         _blas.limited = True
-        try:
-            yield
-        finally:
-            _blas.limited = False
+        yield
+    finally:
+        _blas.limited = False
+        limit.release()

@@ -10,6 +10,7 @@ and a step touches only the batch's rows, whatever the vocabulary.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -43,7 +44,8 @@ class LazyRows:
     """lambda (V, K) = scale * stored + shift * pattern; the pattern belongs to the prior.
 
     Attributes:
-        stored: (V, K), changed in place by `decayed` and `put`, which give the old value up.
+        stored: (V, K); `put` changes it in place, also for the table that it came from. Who still
+            needs that takes a `savepoint` first.
         scale, shift: the affine map.
         totals: (K,) float64, sum of lambda over all words.
     """
@@ -107,11 +109,20 @@ class LazyRows:
         limit = scale * float(np.finfo(self.stored.dtype).max) / 10
         if scale < _SMALLEST_SCALE or totals.max() > limit:
             # Nothing (rho = 1) or next to nothing of `stored` is left, or a huge lambda is to be
-            # stored: write the values out.
-            self.stored[:] *= scale
-            self.stored[:] += shift * pattern
-            scale, shift = 1.0, 0.0
+            # stored: write the values out, into memory of their own (see `savepoint`).
+            stored = self.stored * self.stored.dtype.type(scale)
+            stored += shift * pattern
+            return LazyRows(stored, 1.0, 0.0, totals)
         return LazyRows(self.stored, scale, shift, totals)
+
+    def savepoint(self, kernels: ModuleType, words: Array, n_threads: int) -> Callable[[], None]:
+        """What puts this table back after rows of these words were stored in tables made from it.
+
+        Words of its own only: what came behind its last row is none of its concern.
+        """
+        plain, nothing = LazyRows(self.stored, 1.0, 0.0, self.totals), np.zeros((1, 1))
+        rows = plain.get(kernels, words, nothing, n_threads)
+        return lambda: plain.put(kernels, words, nothing, rows, n_threads)
 
     def dense(self, pattern: Array) -> Array:
         """lambda (V, K) as an array of its own."""

@@ -8,6 +8,7 @@ lambda is (V, K) here and (K, V), as `components_`, only for people.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -157,6 +158,20 @@ class LdaModel(LearnedPriors, RunningTotals):
         table = lambda_.decayed(rho, prior.eta, prior.pattern, natural.totals)
         self._put(table, prior, batch.words, natural.rows)
         return table
+
+    def savepoint(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> Callable[[], None]:
+        """The batch's rows of lambda, and of the prior where it is learned word by word."""
+        words = batch.words
+        restore_rows = lambda_.savepoint(self._arrays.kernels, words, self.n_threads)
+        if not self.eta_per_word or prior.pattern.shape != (self.n_words, 1):
+            return restore_rows
+        pattern = prior.pattern[words]
+
+        def restore() -> None:
+            restore_rows()
+            prior.pattern[words] = pattern
+
+        return restore
 
     def _get(self, lambda_: LazyRows, prior: LdaPrior, words: Array) -> Array:
         return lambda_.get(self._arrays.kernels, words, prior.pattern, self.n_threads)

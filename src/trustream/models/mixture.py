@@ -15,6 +15,7 @@ by. The priors stay as given: one draw of the weights says nothing about their p
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -161,6 +162,10 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
     ) -> NaturalT:
         """`natural`, which is all of the new lambda_."""
         return natural
+
+    def savepoint(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> Callable[[], None]:
+        """Nothing to put back: a step makes a new lambda_."""
+        return lambda: None
 
     def is_finite(self, natural: NaturalT) -> bool:
         """Whether every number is finite."""

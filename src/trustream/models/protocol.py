@@ -20,6 +20,7 @@ Local      beliefs about the local variables of a batch (gamma for LDA, phi for 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -58,7 +59,8 @@ class DirichletEvidence(NamedTuple):
 
 
 class Model(Protocol):
-    """A conjugate model. Methods read their arguments; only `commit` may reuse lambda_'s memory."""
+    """A conjugate model. Methods read their arguments; only `commit` and `replace_prior` may reuse
+    the memory of lambda_ and prior, in what the batch touches."""
 
     @property
     def n_components(self) -> int:
@@ -94,6 +96,12 @@ class Model(Protocol):
 
         lambda = (1 - rho) lambda_t + rho eta. The lambda_ passed in is given up: it must not be
         used afterwards, since a large one is changed in place.
+        """
+
+    def savepoint(self, lambda_: Any, prior: Any, batch: Any) -> Callable[[], None]:
+        """What puts lambda_ and prior back, whatever a step on the batch did to their memory.
+
+        It may be called any number of times.
         """
 
     def is_finite(self, natural: Any) -> bool:

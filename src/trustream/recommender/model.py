@@ -156,8 +156,7 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         likes = data.likes()
         if not likes.nnz:
             raise ValueError(self._nothing_liked(ratings))
-        self.lda_ = self._new_lda().fit(_with_entries(likes))
-        self._keep(data)
+        self._keep(self._new_lda().fit(_with_entries(likes)), data)
         return self
 
     def partial_fit(
@@ -192,11 +191,11 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
             likes = data.likes()
             rows = likes[data.users.positions(changed)]
         rows = _with_entries(rows)
-        if rows.shape[0]:
-            n_users = int(np.count_nonzero(np.diff(likes.indptr)))
-            lda.set_params(total_samples=n_users).partial_fit(rows)
-        self.lda_ = lda
-        self._keep(data)
+        with lda._unchanged_on_error():
+            if rows.shape[0]:
+                n_users = int(np.count_nonzero(np.diff(likes.indptr)))
+                lda.set_params(total_samples=n_users).partial_fit(rows)
+            self._keep(lda, data)
         return self
 
     def _new_lda(self) -> LatentDirichletAllocation:
@@ -273,8 +272,7 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         items = Ids.unpacked("item", arrays["items"], header["strings"]["items"])
         parts = tuple(arrays[f"weights.{name}"] for name in ("data", "indices", "indptr"))
         weights = sparse.csr_array(parts, shape=(len(users), len(items)))
-        recommender.lda_ = lda
-        recommender._keep(Ratings(users, items, weights))
+        recommender._keep(lda, Ratings(users, items, weights))
         return recommender
 
 

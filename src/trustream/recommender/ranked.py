@@ -202,8 +202,9 @@ class RankedItems:
             # An AttributeError as well, so that hasattr() says no before fit.
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
-    def _keep(self, data: Ratings) -> None:
-        self._data, self._cache = data, {}
+    def _keep(self, lda: LatentDirichletAllocation, data: Ratings) -> None:
+        # In one call, which no interrupt divides: model and ratings belong together.
+        self.__dict__.update(lda_=lda, _data=data, _cache={})
 
     def parse_user(self, text: str) -> str | int:
         """The id that somebody typed: an integer where user ids are integers."""

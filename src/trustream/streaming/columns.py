@@ -8,7 +8,7 @@ A word that was evicted leaves its column to the prior, lambda_v = eta, until an
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,7 +43,9 @@ def followed(
     changes: Sequence[tuple[int, str | None]],
     seed: int | None,
 ) -> tuple[LazyRows, LdaPrior]:
-    """lambda and prior after some columns came to stand for other words, or for none; given up.
+    """lambda and prior after some columns came to stand for other words, or for none.
+
+    In the memory of the lambda that is passed in, as far as it goes (see `savepoint`).
 
     Args:
         changes: columns with their words now; new columns follow on those there are.
@@ -69,6 +71,18 @@ def followed(
         totals += lambda_.scale * stored[column].astype(np.float64) + level
     prior = replace(prior, pattern_sums=np.full(n_topics, float(n_new)))
     return LazyRows(stored, lambda_.scale, lambda_.shift, totals), prior
+
+
+def savepoint(lambda_: LazyRows, changes: Sequence[tuple[int, str | None]]) -> Callable[[], None]:
+    """What puts lambda back after `followed` gave some of its columns to other words."""
+    stored, n_old = lambda_.stored, lambda_.stored.shape[0]
+    at = np.array([column for column, _ in changes if column < n_old], np.int64)
+    rows = stored[at]
+
+    def restore() -> None:
+        stored[at] = rows
+
+    return restore
 
 
 def _with_rows(stored: Array, n_rows: int) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +44,7 @@ class Direct:
     def __init__(self, store: Store, batch_size: int, rng: np.random.Generator) -> None:
         self._arguments = (store, batch_size, rng)
 
-    def next(self) -> Drawn:
+    def next(self, timeout: float | None = None) -> Drawn:
         """A batch as the store is now."""
         return draw(*self._arguments)
 
@@ -60,7 +61,7 @@ class Arrivals:
         self._store, self._batch_size = store, batch_size
         self._after, self._generator = after, generator
 
-    def next(self) -> Drawn:
+    def next(self, timeout: float | None = None) -> Drawn:
         """What has arrived since, at most a batch."""
         totals = self._store.totals()
         documents, self._after = self._store.arrivals(self._after, self._batch_size)
@@ -76,56 +77,83 @@ class Prefetcher:
     `next` returns what was drawn while the caller was busy and starts the next draw. The generator
     is thus ahead of the model: `Drawn.generator` of the batch learned from last is what belongs in
     a checkpoint, and a batch that was drawn ahead and never used is drawn again.
+
+    Thread and connection end with `close`, or when nobody holds the prefetcher any more. After an
+    exception in `next` it is of no use; make another.
     """
 
     def __init__(
         self, open_store: Callable[[], Store], batch_size: int, rng: np.random.Generator
     ) -> None:
-        self._open, self._batch_size, self._rng = open_store, batch_size, rng
-        self._wanted, self._ready = threading.Semaphore(0), threading.Semaphore(0)
-        self._drawn: Drawn | None = None
-        self._error: BaseException | None = None
-        self._closed = False
-        self._thread: threading.Thread | None = None
+        self._exchange = _Exchange()
+        # It must not refer to the prefetcher, which would then never be given up.
+        self._thread = threading.Thread(
+            target=_draw_ahead,
+            args=(self._exchange, open_store, batch_size, rng),
+            name="trustream-draw",
+            daemon=True,
+        )
+        self._end = weakref.finalize(self, self._exchange.end)
 
-    def next(self) -> Drawn:
-        """The batch drawn ahead; the draw of the following one begins."""
-        if self._closed:
+    def next(self, timeout: float | None = None) -> Drawn | None:
+        """The batch drawn ahead; the draw of the following one begins.
+
+        None if it is not there after `timeout` seconds.
+        """
+        exchange = self._exchange
+        if exchange.ended:
             raise ValueError("the prefetcher is closed")
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._work, name="trustream-draw", daemon=True)
+        if self._thread.ident is None:
             self._thread.start()
-            self._wanted.release()
-        self._ready.acquire()
-        if self._error is not None:
-            self._closed = True
-            raise self._error
-        drawn = self._drawn
-        if drawn is None:
-            raise RuntimeError("the drawing thread ended without a batch")
-        self._wanted.release()
+            exchange.wanted.release()
+        if not exchange.ready.acquire(timeout=timeout):
+            return None
+        drawn = exchange.drawn
+        if isinstance(drawn, BaseException):
+            exchange.end()
+            raise drawn
+        exchange.wanted.release()
         return drawn
 
     def close(self) -> None:
         """End the thread and its connection."""
-        if self._thread is not None and self._thread.is_alive():
-            self._closed = True
-            self._wanted.release()
+        self._end()
+        if self._thread.ident is not None:
             self._thread.join()
-        self._closed = True
 
-    def _work(self) -> None:
+
+class _Exchange:
+    """What a prefetcher and its thread share."""
+
+    def __init__(self) -> None:
+        self.wanted, self.ready = threading.Semaphore(0), threading.Semaphore(0)
+        self.drawn: Drawn | BaseException | None = None
+        self.ended = False
+
+    def end(self) -> None:
+        """Have the thread end when it has drawn what it is at."""
+        self.ended = True
+        self.wanted.release()
+
+
+def _draw_ahead(
+    exchange: _Exchange,
+    open_store: Callable[[], Store],
+    batch_size: int,
+    rng: np.random.Generator,
+) -> None:
+    """What the thread does."""
+    try:
+        store = open_store()
         try:
-            store = self._open()
-            try:
-                while True:
-                    self._wanted.acquire()
-                    if self._closed:
-                        return
-                    self._drawn = draw(store, self._batch_size, self._rng)
-                    self._ready.release()
-            finally:
-                store.close()
-        except BaseException as error:
-            self._error = error
-            self._ready.release()
+            while True:
+                exchange.wanted.acquire()
+                if exchange.ended:
+                    return
+                exchange.drawn = draw(store, batch_size, rng)
+                exchange.ready.release()
+        finally:
+            store.close()
+    except BaseException as error:
+        exchange.drawn = error
+        exchange.ready.release()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from trustream.inference import (
     streaming_vb,
     trust_region,
 )
+from trustream.inference.restoring import Undo
 from trustream.inference.state import Info, State
 from trustream.models.lda import LdaModel
 from trustream.streaming.settings import TrainerSettings
@@ -27,14 +29,16 @@ def take_step(
     rho: float,
     n_documents: int,
     rng: np.random.Generator,
+    protect: Callable[[Undo], None] | None = None,
 ) -> tuple[State, Info]:
-    """The state after learning from a batch; the one passed in is given up.
+    """The state after learning from a batch, in the memory of the one passed in.
 
     Args:
         counts: (B, V), the batch.
         rho: learning rate; streaming VB and streaming batch have none.
         n_documents: N_t, what the batch stands for.
         rng: for empirical Bayes and random starts.
+        protect: told how to put the state back, before its memory is changed.
     """
     s, size = settings, counts.shape[0]
     local: dict[str, Any] = {"n_local": s.max_doc_update_iter, "local_tol": s.mean_change_tol}
@@ -45,6 +49,8 @@ def take_step(
             model, state, counts, rows, n_inner=s.n_inner, tol=s.tol, rng=rng, learn=learn, **local
         )
     batch = model.batch(counts, slice(0, size))
+    if protect is not None:
+        protect(model.savepoint(state.lambda_, state.prior, batch))
     if s.method == "streaming-vb":
         return streaming_vb.step(
             model,

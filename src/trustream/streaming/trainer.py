@@ -13,29 +13,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from trustream import persist
-from trustream.inference.state import Info, State
+from trustream.inference.state import Info
 from trustream.kernels import threads
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
 from trustream.store import open_store
 from trustream.store.protocol import Documents, Store, Totals
-from trustream.streaming import columns
 from trustream.streaming.checkpoint import Checkpoint
-from trustream.streaming.clock import Clock
+from trustream.streaming.learner import StreamLearner
 from trustream.streaming.model import DEFAULT_NAME, as_estimator, load_checkpoint
 from trustream.streaming.prefetch import Arrivals, Direct, Drawn, Prefetcher
-from trustream.streaming.score import Score, score
+from trustream.streaming.score import Score
 from trustream.streaming.settings import TrainerSettings
-from trustream.streaming.stepping import take_step
-from trustream.streaming.vocabulary import Vocabulary
 from trustream.streaming.warming import warm_up
 
 
@@ -107,135 +101,91 @@ class StreamTrainer:
         **options: Any,
     ) -> None:
         self.settings = TrainerSettings(n_components=n_components, **options)
+        _check_seconds("checkpoint_every", checkpoint_every)
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
-        self._n_threads = threads.n_threads(n_jobs)
         self.prefetch = "://" in store.url if prefetch is None else prefetch
         self._source: Prefetcher | Direct | Arrivals | None = None
-        checkpoint = load_checkpoint(store, name)
+        n_threads, checkpoint = threads.n_threads(n_jobs), load_checkpoint(store, name)
         if checkpoint is None:
-            self._begin()
+            self._learner = StreamLearner(store, self.settings, n_threads)
         else:
-            self._resume(checkpoint)
-
-    def _begin(self) -> None:
-        s = self.settings
-        self._vocabulary = Vocabulary()
-        prior = LdaPrior.of(s.doc_topic_prior, s.topic_word_prior, s.n_components, 0)
-        stored = np.empty((0, s.n_components), s.dtype)
-        self._state = State(LazyRows(stored, 1.0, 0.0, np.zeros(s.n_components)), prior)
-        self._clock: Clock | None = None
-        draws, self._others = np.random.default_rng(s.random_state).spawn(2)
-        self._draws = persist.generator_to_json(draws)
-        self._arrival = -1
-        self.best_score: float | None = None
-        self.last_score: float | None = None
-
-    def _resume(self, checkpoint: Checkpoint) -> None:
-        before, now = asdict(checkpoint.settings), asdict(self.settings)
-        for key, value in now.items():
-            if before[key] != value:
-                raise ValueError(
-                    f"the checkpoint {self.name!r} was made with {key}={before[key]}, now it is "
-                    f"{value}: use the same, or another name for another model"
-                )
-        self._vocabulary = Vocabulary(checkpoint.words)
-        self._state, self._clock = checkpoint.state, checkpoint.clock
-        self._draws, self._arrival = checkpoint.draws, checkpoint.arrival
-        self._others = persist.generator_from_json(checkpoint.others)
-        self.best_score, self.last_score = checkpoint.best_score, checkpoint.last_score
+            self._learner = StreamLearner.resumed(store, self.settings, n_threads, checkpoint)
 
     # --- learning
 
     @property
     def n_steps(self) -> int:
         """Steps taken since the model's beginning."""
-        return self._state.n_steps
+        return self._learner.learned.state.n_steps
 
-    def steps(self, poll: float = 0.2) -> Iterator[StreamInfo | None]:
+    @property
+    def last_score(self) -> float | None:
+        """Of held-out documents, when they were scored last; None before."""
+        return self._learner.last_score
+
+    @property
+    def best_score(self) -> float | None:
+        """The highest score of held-out documents so far; None before the first."""
+        return self._learner.best_score
+
+    def steps(
+        self, poll: float = 0.2, stop: Callable[[], object] | None = None
+    ) -> Iterator[StreamInfo | None]:
         """Take steps for ever; None each time that the store had nothing to learn from.
 
-        Nothing is saved: call `save`, or use `run`.
+        Nothing is saved: call `save`, or use `run`. A step is taken wholly or not at all: after an
+        exception, an interrupt too, the trainer is as it was before the step.
+
+        Parameters
+        ----------
+        poll : float, default=0.2
+            Seconds between two looks at a store that has nothing.
+        stop : callable, default=None
+            Asked while a batch is waited for; a true value ends the steps.
         """
         warm_up(self.settings.method, self.settings.dtype)
         while True:
-            drawn = self._next()
-            documents = drawn.documents
-            if documents is None or documents.indices.size == 0:
-                yield None
+            info = None
+            try:
+                drawn = self._next(poll)
+                while drawn is None:
+                    if stop is not None and stop():
+                        return
+                    drawn = self._next(poll)
+                documents = drawn.documents
+                if documents is not None and documents.indices.size > 0:
+                    if not self._learner.follow(documents):
+                        # Its columns mean other words by now: draw it again.
+                        self.close()
+                        continue
+                    info = self._step(drawn, documents)
+            except BaseException:
+                # What was drawn is drawn again.
+                self._source = None
+                raise
+            yield info
+            if info is None:
                 time.sleep(poll)
-            elif self._follows(documents):
-                yield self._step(drawn, documents)
-            else:
-                # Its columns mean other words by now: draw it again.
-                self.close()
 
-    def _next(self) -> Drawn:
+    def _next(self, timeout: float) -> Drawn | None:
+        learned = self._learner.learned
         if self._source is None and self.settings.method == "streaming-vb":
             batch_size = self.settings.batch_size
-            self._source = Arrivals(self.store, batch_size, self._arrival, self._draws)
+            self._source = Arrivals(self.store, batch_size, learned.arrival, learned.draws)
         elif self._source is None:
-            rng = persist.generator_from_json(self._draws)
+            rng = persist.generator_from_json(learned.draws)
             if self.prefetch:
                 opened = partial(open_store, self.store.url, create=False)
                 self._source = Prefetcher(opened, self.settings.batch_size, rng)
             else:
                 self._source = Direct(self.store, self.settings.batch_size, rng)
-        return self._source.next()
+        return self._source.next(timeout)
 
     def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
-        s, totals = self.settings, drawn.totals
-        clock = (self._clock or Clock.start(totals)).passed(totals, len(documents.keys))
-        rho = clock.rate(s.learning_offset, s.learning_decay, s.batch_size)
-        model = self._model
-        matrix = sparse.csr_array(
-            (documents.counts, documents.indices, documents.indptr),
-            shape=(len(documents.keys), len(self._vocabulary)),
-        )
-        state, info = take_step(s, model, self._state, matrix, rho, totals.training, self._others)
-        self._state, self._clock = state, clock
-        self._draws, self._arrival = drawn.generator, drawn.arrival
-        scored = None
-        if s.is_scored(state.n_steps):
-            scored = self._score()
-        return StreamInfo(info, totals, len(self._vocabulary), scored)
-
-    def _follows(self, documents: Documents) -> bool:
-        """Take in the words as they are now; False if the documents' columns mean others by now.
-
-        New words only add columns. But a batch that was drawn before a word was evicted may use
-        its column, which stands for another word now.
-        """
-        news = self._vocabulary.news(self.store, documents.vocabulary)
-        if news is not None:
-            state, s = self._state, self.settings
-            # The posterior of streaming VB starts at the prior.
-            seed = None if s.method == "streaming-vb" else s.random_state
-            lambda_, prior = columns.followed(state.lambda_, state.prior, news.changes, seed)
-            self._state = replace(state, lambda_=lambda_, prior=prior)
-            self._vocabulary.take_in(news, lambda_.stored.shape[0])
-            self._model = LdaModel(
-                s.n_components, len(self._vocabulary), dtype=s.dtype, n_threads=self._n_threads
-            )
-        return self._vocabulary.holds(documents.vocabulary)
-
-    def _score(self) -> Score | None:
-        """Of held-out documents; draws nothing from the generators that learning uses.
-
-        The same documents each time while none are added, so that scores can be compared.
-        """
-        s = self.settings
-        rng = np.random.default_rng(s.random_state)
-        documents = self.store.draw(s.score_documents, rng, held_out=True)
-        if documents.indices.size == 0 or not self._follows(documents):
-            return None
-        lambda_, prior = self._state.lambda_, self._state.prior
-        found = score(
-            self._model, lambda_, prior, documents, seed=s.random_state, n_jobs=self._n_threads
-        )
-        if found is not None:
-            self.last_score = found.per_word
-            self.best_score = max(found.per_word, self.best_score or -np.inf)
-        return found
+        learner = self._learner
+        info = learner.step(drawn, documents)
+        scored = learner.score() if self.settings.is_scored(info.n_steps) else None
+        return StreamInfo(info, drawn.totals, learner.n_words, scored)
 
     def run(
         self,
@@ -244,8 +194,12 @@ class StreamTrainer:
         seconds: float | None = None,
         until_idle: bool = False,
         callback: Callable[[StreamInfo], object] | None = None,
+        stop: Callable[[], object] | None = None,
     ) -> StreamInfo | None:
         """Learn until the first of the given ends, for ever if there is none; save at the end.
+
+        It saves when an exception or an interrupt ends it as well: what was learned before the
+        step that failed.
 
         Parameters
         ----------
@@ -257,17 +211,22 @@ class StreamTrainer:
             Stop when nothing has arrived for a whole pass over the store, or it is empty.
         callback : callable, default=None
             Called after each step; stops the run by returning a true value.
+        stop : callable, default=None
+            Asked after each step, and again and again while there is nothing to learn from; stops
+            the run by returning a true value.
 
         Returns
         -------
         The last step's StreamInfo, None if there was none.
         """
+        if seconds is not None:
+            _check_seconds("seconds", seconds)
         if steps == 0:
             return None
         start = saved = time.monotonic()
         first, last = self.n_steps, None
         try:
-            for info in self.steps():
+            for info in self.steps(stop=stop):
                 now = time.monotonic()
                 if info is not None:
                     last = info
@@ -279,6 +238,8 @@ class StreamTrainer:
                     break
                 if seconds is not None and now - start >= seconds:
                     break
+                if stop is not None and stop():
+                    break
                 if now - saved >= self.checkpoint_every:
                     self.save()
                     saved = time.monotonic()
@@ -287,25 +248,14 @@ class StreamTrainer:
         return last
 
     def _is_idle(self, info: StreamInfo) -> bool:
-        return self._clock is not None and self._clock.is_idle(info.totals)
+        clock = self._learner.learned.clock
+        return clock is not None and clock.is_idle(info.totals)
 
     # --- what was learned
 
     def checkpoint(self) -> Checkpoint | None:
         """All that is needed to go on from here, None before the first step; shares memory."""
-        if self._clock is None:
-            return None
-        return Checkpoint(
-            self.settings,
-            self._state,
-            self._vocabulary.words,
-            self._clock,
-            self._draws,
-            persist.generator_to_json(self._others),
-            self._arrival,
-            self.best_score,
-            self.last_score,
-        )
+        return self._learner.checkpoint()
 
     def save(self) -> None:
         """Write a checkpoint to the store, in one transaction."""
@@ -323,7 +273,8 @@ class StreamTrainer:
     def largest_topics(self, n: int = 10) -> list[list[str]]:
         """The same, the topic with most words first."""
         topics = self.top_words(n)
-        return [topics[k] for k in np.argsort(-self._state.lambda_.totals, kind="stable")]
+        totals = self._learner.learned.state.lambda_.totals
+        return [topics[k] for k in np.argsort(-totals, kind="stable")]
 
     def close(self) -> None:
         """End the thread that draws ahead; the store stays open."""
@@ -336,3 +287,9 @@ class StreamTrainer:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _check_seconds(name: str, value: float) -> None:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not (number and value >= 0):
+        raise ValueError(f"{name} is {value!r}; give a number of seconds, 0 or more")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from trustream.store.protocol import Store
@@ -43,6 +43,19 @@ class Vocabulary:
             if column >= len(self.words) or word != self.words[column]
         ]
         return News(changes, found.version)
+
+    def savepoint(self, news: News) -> Callable[[], None]:
+        """What puts the words back after these changes were taken in, or some of them."""
+        versions, n_words = (self._version, self._valid_from), len(self.words)
+        old = [(column, self.words[column]) for column, _ in news.changes if column < n_words]
+
+        def restore() -> None:
+            del self.words[n_words:]
+            for column, word in old:
+                self.words[column] = word
+            self._version, self._valid_from = versions
+
+        return restore
 
     def take_in(self, news: News, n_columns: int) -> None:
         """Words for n_columns from now on."""

@@ -1,0 +1,79 @@
+"""Steps that happen wholly or not at all.
+
+A step reuses the memory of lambda (`LazyRows`), so an exception in the middle of one would leave
+neither the old model nor the new one behind; an interrupt may come at any moment. So whoever keeps
+a state between steps keeps it as a `Restorable`, and has the step say, before it overwrites
+anything, how to put that back:
+
+    state = kept.value
+    new, info = step(state, protect=kept.protect)
+    kept = Restorable(new)  # the step is done with this assignment, and not before
+
+An exception before the last line leaves `kept` with what puts the old value back, and whoever asks
+for the value next gets the one from before the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+T = TypeVar("T")
+# Puts something back as it was. It may be called again after it was itself interrupted.
+Undo = Callable[[], None]
+
+
+class Restorable(Generic[T]):
+    """A value whose memory may be overwritten, with what puts it back as it was.
+
+    >>> numbers = [1, 2, 3]
+    >>> kept = Restorable(numbers)
+    >>> kept.protect(lambda: numbers.__setitem__(0, 1))
+    >>> numbers[0] = 100
+    >>> kept.value
+    [1, 2, 3]
+    """
+
+    __slots__ = ("_now",)
+
+    def __init__(self, value: T) -> None:
+        # One attribute, so that an interrupt comes before a change of both or after it.
+        self._now: tuple[T, tuple[Undo, ...]] = (value, ())
+
+    @property
+    def value(self) -> T:
+        """The value, put back first if a step has begun to overwrite it."""
+        value, undos = self._now
+        if undos:
+            for undo in reversed(undos):
+                undo()
+            self._now = (value, ())
+        return value
+
+    def protect(self, undo: Undo) -> None:
+        """Note how to put the value back, before something overwrites it."""
+        value, undos = self._now
+        self._now = (value, (*undos, undo))
+
+    def __reduce__(self) -> Any:
+        return Restorable, (self.value,)
+
+
+def generator_savepoint(rng: np.random.Generator) -> Undo:
+    """What makes a generator draw again what it draws from now on.
+
+    >>> rng = np.random.default_rng(0)
+    >>> restore = generator_savepoint(rng)
+    >>> first = rng.random()
+    >>> restore()
+    >>> rng.random() == first
+    True
+    """
+    before = rng.bit_generator.state
+
+    def restore() -> None:
+        rng.bit_generator.state = before
+
+    return restore
