@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -35,6 +33,21 @@ def _has_partial_fit(estimator: Any) -> bool:
             'again and again. Use fit, or "trust-region" or "streaming-vb" for data that arrive.'
         )
     return True
+
+
+class _Unchanged:
+    """See `VariationalEstimator._unchanged_on_error`. Not a generator, which would put back what
+    it remembers when it is given up, much later."""
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator, self._before = estimator, estimator.__dict__.copy()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._estimator.__dict__ = self._before
 
 
 class VariationalEstimator(Reading, BaseEstimator):
@@ -229,15 +242,9 @@ class VariationalEstimator(Reading, BaseEstimator):
             self.callback(self._state, info)
         return self
 
-    @contextmanager
-    def _unchanged_on_error(self) -> Iterator[None]:
-        """Leave every attribute as it was if something goes wrong inside."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
+    def _unchanged_on_error(self) -> _Unchanged:
+        """A context that leaves every attribute as it was if something goes wrong inside."""
+        return _Unchanged(self)
 
     # --- what is fitted
 

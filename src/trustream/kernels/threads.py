@@ -212,20 +212,22 @@ class _BlasLimit:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._n_users = 0
+        self._users: set[object] = set()
         self._limiter: Any = None
 
-    def acquire(self) -> None:
+    def acquire(self, user: object) -> None:
         with self._lock:
-            if self._n_users == 0:
+            if self._limiter is None:
                 self._limiter = _controller().limit(limits=1, user_api="blas")
-            self._n_users += 1
+            self._users.add(user)
 
-    def release(self) -> None:
+    def release(self, user: object) -> None:
+        """Also of a user whose `acquire` was interrupted."""
         with self._lock:
-            self._n_users -= 1
-            if self._n_users == 0:
+            self._users.discard(user)
+            if not self._users and self._limiter is not None:
                 self._limiter.restore_original_limits()
+                self._limiter = None
 
 
 @cache
@@ -246,11 +248,11 @@ def one_blas_thread() -> Iterator[None]:
     if getattr(_blas, "limited", False):
         yield
         return
-    limit = _blas_limit(os.getpid())
-    limit.acquire()
+    limit, user = _blas_limit(os.getpid()), object()
     try:
+        limit.acquire(user)
         _blas.limited = True
         yield
     finally:
         _blas.limited = False
-        limit.release()
+        limit.release(user)

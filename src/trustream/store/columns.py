@@ -50,9 +50,12 @@ class Columns:
         >>> columns.of(np.array([3, 7, 9, 1000])).tolist(), columns.words.tolist()
         ([1, -1, 2, -1], [-1, 3, 9])
         """
+        if changes:
+            self._put(changes)
+        # Last: after an interrupt the same changes are applied again.
         self.version = version
-        if not changes:
-            return
+
+    def _put(self, changes: Sequence[tuple[int, int | None]]) -> None:
         at = np.array([column for column, _ in changes], np.int64)
         words = np.array([-1 if word is None else word for _, word in changes], np.int64)
         self.words = _longer(self.words, int(at.max()) + 1)

@@ -1,0 +1,178 @@
+"""Interrupts while something is learned: each step is taken wholly or not at all."""
+
+from __future__ import annotations
+
+import copy
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from tests.helpers import planted_lda, snapshot
+from tests.reliability.interrupts import count_moments, interrupted
+from tests.reliability.rounds import rounds
+from trustream import (
+    BernoulliMixture,
+    GaussianMixture,
+    LatentDirichletAllocation,
+    StreamTrainer,
+    TopicRecommender,
+    open_store,
+)
+from trustream.store.protocol import Record, Store
+from trustream.streaming.model import load_checkpoint
+
+COUNTS = planted_lda(np.random.default_rng(0), 3, 60, 400, 20, 0.2, 0.1)[0]
+POINTS = np.random.default_rng(1).normal(size=(400, 3))
+
+LDA: dict[str, dict[str, Any]] = {
+    "trust-region": {},
+    "three-threads": {"n_jobs": 3},
+    "per-word": {"learn_priors": "per-word", "dtype": "float64"},
+    "seeded": {"topic_word_prior": np.random.default_rng(2).uniform(0.05, 0.5, (3, 60))},
+    "adaptive": {"learning_rate": "adaptive", "learning_method": "natural-gradient"},
+    "collapsed": {"local": "collapsed"},
+    "streaming-vb": {"learning_method": "streaming-vb"},
+    "streaming-batch": {"learning_method": "streaming-batch", "inner_iter": 2},
+    # lambda is written out anew in every step.
+    "full-rate": {"learning_decay": 0.0, "learning_offset": 1.0},
+}
+
+
+def estimators() -> dict[str, tuple[Any, Any]]:
+    """Estimators by name, and the data that each learns from."""
+    cases: dict[str, tuple[Any, Any]] = {
+        name: (LatentDirichletAllocation(3, random_state=0, **options), COUNTS)
+        for name, options in LDA.items()
+    }
+    binary = sparse.csr_matrix(COUNTS > 0).astype(np.float64)
+    cases["bernoulli"] = BernoulliMixture(3, random_state=0), binary
+    cases["gaussian"] = GaussianMixture(2, random_state=0), POINTS
+    cases["recommender"] = TopicRecommender(3, random_state=0), binary
+    return cases
+
+
+def numbers(estimator: Any) -> Any:
+    """All that the estimator has learned, random states included."""
+    parts: list[Any] = []
+    if isinstance(estimator, TopicRecommender):
+        parts = [*estimator._data.users.values, *estimator._data.weights.data]
+        estimator = estimator.lda_
+    state = estimator._state
+    learned = [state.lambda_, state.prior, state.n_steps, state.n_seen, estimator._n_samples_seen]
+    if state.memory is not None:
+        learned.append(state.memory)
+    return snapshot([*learned, estimator._rng.random(2).tolist(), *parts])
+
+
+def peeked(estimator: Any) -> Any:
+    """`numbers` without a trace in the estimator's generator."""
+    return numbers(copy.deepcopy(estimator))
+
+
+def learn(estimator: Any, data: Any, rows: Any) -> None:
+    if isinstance(estimator, TopicRecommender):
+        estimator.partial_fit(data[rows], user_ids=rows.tolist())
+    else:
+        estimator.partial_fit(data[rows])
+
+
+@pytest.mark.parametrize(
+    "n", [12, pytest.param(1000 // len(estimators()) + 1, marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("name", estimators())
+def test_partial_fit(name: str, n: int) -> None:
+    estimator, data = estimators()[name]
+    rng = np.random.default_rng(7)
+    learn(estimator, data, np.arange(40))
+    length = count_moments(lambda: learn(copy.deepcopy(estimator), data, np.arange(40)))
+    hit = 0
+    for _ in range(rounds(n)):
+        rows = np.sort(rng.choice(400, 40, replace=False))
+        before, twin = peeked(estimator), copy.deepcopy(estimator)
+        learn(twin, data, rows)
+        after = peeked(twin)
+        stopped = interrupted(
+            lambda rows=rows: learn(estimator, data, rows), int(rng.integers(1, length))
+        )
+        hit += stopped
+        found = peeked(estimator)
+        assert found == after if not stopped else found in (before, after)
+        if found == before:
+            learn(estimator, data, rows)
+            assert peeked(estimator) == after
+    assert hit > n / 3
+
+
+def documents(store: Store, number: int) -> None:
+    """A few more documents, with words that come and go."""
+    rng = np.random.default_rng(number)
+    store.append(
+        Record(
+            f"{number}-{i}",
+            [f"word{w}" for w in rng.integers(5 * number, 5 * number + 40, 30)],
+            time=float(number),
+        )
+        for i in range(15)
+    )
+    if number > 6:
+        store.keep(newest=90)
+
+
+@pytest.mark.parametrize("n", [15, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("method", ["trust-region", "streaming-vb"])
+def test_trainer(tmp_path: Path, method: str, n: int) -> None:
+    """What is saved and what is kept is what an uninterrupted trainer had after as many steps."""
+    n_steps = 14
+    options: dict[str, Any] = {
+        "method": method, "batch_size": 10, "score_every": 5, "prefetch": False, "n_jobs": 2, "inner_iter": 2,
+    }  # fmt: skip
+    made: dict[str, Any] = {"min_documents": 2, "max_words": 50, "held_out": 0.1}
+
+    def state_of(checkpoint: Any) -> Any:
+        state = checkpoint.state
+        numbers = [state.lambda_, state.prior, checkpoint.others, checkpoint.draws]
+        return snapshot([*numbers, checkpoint.clock, checkpoint.arrival]), [*checkpoint.words]
+
+    def check(found: Any) -> None:
+        numbers, words = expected[found.state.n_steps]
+        if found.words == words:
+            assert state_of(found)[0] == numbers
+        else:  # it has taken in the words for the next step, and not taken that yet
+            lambda_ = found.state.lambda_
+            rows = lambda_.dense(found.state.prior.pattern)
+            assert rows.shape[0] == len(found.words)
+            np.testing.assert_allclose(lambda_.totals, rows.sum(axis=0), rtol=1e-4)
+
+    expected: dict[int, Any] = {}
+    with open_store(tmp_path / "whole.db", **made) as store:
+        with StreamTrainer(store, 4, **options) as trainer:
+            for step in range(1, n_steps + 1):
+                documents(store, step)
+                trainer.run(steps=1)
+                expected[step] = state_of(trainer.checkpoint())
+            length = count_moments(lambda: trainer.run(steps=1))
+    rng, hit, turn = np.random.default_rng(8), 0, 0
+    while hit < rounds(n):
+        turn += 1
+        with open_store(tmp_path / f"{turn}.db", **made) as store:
+            trainer = StreamTrainer(store, 4, **options)
+            for step in range(1, n_steps + 1):
+                documents(store, step)
+                while trainer.n_steps < step:
+                    moment = int(rng.integers(1, 1.3 * length))
+                    hit += interrupted(partial(trainer.run, steps=1), moment)
+                    kept, saved = trainer.checkpoint(), load_checkpoint(store)
+                    for found in (kept, saved):
+                        if found is not None:
+                            check(found)
+                    if rng.random() < 0.2:
+                        trainer.close()
+                        trainer = StreamTrainer(store, 4, **options)
+                kept = trainer.checkpoint()
+                assert kept is not None and state_of(kept) == expected[step]
+                trainer.save()  # an interrupt may have come before it was saved
+            trainer.close()
