@@ -140,3 +140,50 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
 def _use_two_threads() -> None:
     meeting = threading.Barrier(2, timeout=10)
     threads.run(lambda start, stop: meeting.wait(), [(0, 1), (1, 2)], 2)
+
+
+def test_blas_threads_come_back_after_several_threads_at_once() -> None:
+    """Those that enter first leave first: the limit is lifted by the last one, not put back."""
+
+    def n_threads() -> list[int]:
+        return [info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"]
+
+    before, found = n_threads(), []
+    inside, first_out = threading.Barrier(2, timeout=60), threading.Event()
+
+    def first() -> None:
+        with threads.one_blas_thread():
+            inside.wait()
+        first_out.set()
+
+    def second() -> None:
+        with threads.one_blas_thread():
+            inside.wait()
+            first_out.wait(60)
+            found.extend(n_threads())
+
+    workers = [threading.Thread(target=work) for work in (first, second)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert set(found) <= {1} and n_threads() == before
+
+
+def test_an_interrupt_leaves_no_thread_at_work() -> None:
+    """Whoever catches it may use the arrays again: no worker writes to them any more."""
+    begun, go = threading.Event(), threading.Event()
+    done = np.zeros(2, int)
+
+    def work(start: int, stop: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            begun.wait(60)
+            threading.Timer(0.2, go.set).start()
+            raise KeyboardInterrupt
+        begun.set()
+        go.wait(60)
+        done[start:stop] += 1
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.run(work, [(0, 1), (1, 2)], 2)
+    assert go.is_set() and done.sum() == 1

@@ -128,7 +128,8 @@ def test_trainer(tmp_path: Path, method: str, n: int) -> None:
     """What is saved and what is kept is what an uninterrupted trainer had after as many steps."""
     n_steps = 14
     options: dict[str, Any] = {
-        "method": method, "batch_size": 10, "score_every": 5, "prefetch": False, "n_jobs": 2, "inner_iter": 2,
+        "method": method, "batch_size": 10, "inner_iter": 2, "score_every": 5, "prefetch": False,
+        "n_jobs": 2,
     }  # fmt: skip
     made: dict[str, Any] = {"min_documents": 2, "max_words": 50, "held_out": 0.1}
 

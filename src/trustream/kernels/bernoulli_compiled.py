@@ -10,9 +10,9 @@ in `weights` and anything in `sums`. Other conventions are those of `compiled`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from trustream.kernels import LANES, elementary, simd
+from trustream.kernels.jit import njit
 
 _L = LANES
 

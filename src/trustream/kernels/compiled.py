@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from trustream.kernels import BLOCK, LANES, elementary, simd
 from trustream.kernels.compiled_local import lda_local
@@ -31,6 +30,7 @@ from trustream.kernels.compiled_words import (
     lda_statistics,
     lda_update,
 )
+from trustream.kernels.jit import njit
 
 __all__ = [
     "blend_rows",

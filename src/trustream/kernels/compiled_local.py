@@ -7,7 +7,6 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from trustream.kernels import (
     ALL_TOPICS,
@@ -34,6 +33,7 @@ from trustream.kernels.compiled_topics import (
     leave,
     used,
 )
+from trustream.kernels.jit import njit
 
 # exp of more overflows float32; what it would multiply is zero then.
 _LARGEST_LOG = 80.0

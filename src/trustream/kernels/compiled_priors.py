@@ -7,10 +7,10 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from trustream.kernels import LANES, elementary, simd
 from trustream.kernels.compiled_sweep import whole
+from trustream.kernels.jit import njit
 
 # Without fastmath, which takes all numbers for finite: a step looks whether they are.
 _OPTIONS = {**elementary.KERNEL, "fastmath": False}

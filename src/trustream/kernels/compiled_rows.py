@@ -5,9 +5,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from trustream.kernels import elementary
+from trustream.kernels.jit import njit
 
 # Numbers are sorted by so many bits at a time.
 _BITS = 11

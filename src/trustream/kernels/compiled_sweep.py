@@ -8,9 +8,9 @@ Conventions as in `compiled`.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from trustream.kernels import LANES, elementary, simd
+from trustream.kernels.jit import njit
 
 
 @njit(**elementary.INSIDE)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from trustream.kernels import LANES, NEGLIGIBLE_ALPHA, WORTH_LEAVING, elementary, simd
+from trustream.kernels.jit import njit
 
 
 @njit(**elementary.INSIDE)

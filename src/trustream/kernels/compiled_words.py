@@ -5,10 +5,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from trustream.kernels import BLOCK, LANES, elementary, simd
 from trustream.kernels.compiled_sweep import scaled_exp_digamma
+from trustream.kernels.jit import njit
 
 
 @njit(**elementary.KERNEL)

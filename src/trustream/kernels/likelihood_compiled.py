@@ -13,9 +13,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from trustream.kernels import likelihood_gibbs as gibbs
+from trustream.kernels.jit import njit
 from trustream.kernels.likelihood_streams import log_gamma, seed, uniform
 
 __all__ = ["chib", "importance", "left_to_right", "mixture_score", "split_tokens"]

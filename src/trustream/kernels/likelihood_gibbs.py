@@ -18,8 +18,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from trustream.kernels.jit import njit
 from trustream.kernels.likelihood_streams import uniform
 
 # No assumption that numbers are finite: the logarithm of a zero probability is minus infinity.

@@ -12,7 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from trustream.kernels.jit import njit
 
 _OPTIONS = {"nogil": True, "cache": True, "error_model": "numpy"}
 # Numba takes an unsigned and a plain integer together for a float: all constants are unsigned.

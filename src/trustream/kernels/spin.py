@@ -12,9 +12,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from trustream.kernels.jit import njit
 
 # Looks before giving up, of about a third of a nanosecond each.
 _LOOKS = 1_000_000

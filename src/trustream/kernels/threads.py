@@ -201,9 +201,14 @@ def _workers(pid: int) -> _Workers:
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    # Looking for the loaded BLAS libraries takes milliseconds: once.
-    return ThreadpoolController()
+def _blas_libraries() -> list[Any]:
+    # Looking for the libraries that are loaded takes milliseconds: once.
+    return [lib for lib in ThreadpoolController().lib_controllers if lib.user_api == "blas"]
+
+
+def _set_threads(library: Any, n_threads: int) -> None:
+    # Newer versions of threadpoolctl let one thread alone change the limit, and ignore the others.
+    getattr(library, "_real_set_num_threads", library.set_num_threads)(n_threads)
 
 
 class _BlasLimit:
@@ -213,21 +218,25 @@ class _BlasLimit:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._users: set[object] = set()
-        self._limiter: Any = None
+        # Libraries with the threads that they had, while the limit is set.
+        self._before: list[tuple[Any, int]] | None = None
 
     def acquire(self, user: object) -> None:
         with self._lock:
-            if self._limiter is None:
-                self._limiter = _controller().limit(limits=1, user_api="blas")
+            if self._before is None:
+                self._before = [(lib, lib.get_num_threads()) for lib in _blas_libraries()]
+            for library, _ in self._before:
+                _set_threads(library, 1)
             self._users.add(user)
 
     def release(self, user: object) -> None:
         """Also of a user whose `acquire` was interrupted."""
         with self._lock:
             self._users.discard(user)
-            if not self._users and self._limiter is not None:
-                self._limiter.restore_original_limits()
-                self._limiter = None
+            if not self._users and self._before is not None:
+                for library, n_threads in self._before:
+                    _set_threads(library, n_threads)
+                self._before = None
 
 
 @cache

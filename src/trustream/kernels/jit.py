@@ -1,0 +1,81 @@
+"""Numba's `njit` with a cache that may fail: then kernels are compiled anew, and a warning says so.
+
+Numba itself lets a kernel fail that was compiled and could not be written to its cache: on a full
+disk, or in a folder that may not be written to, nothing would work any more.
+"""
+
+# Numba's decorators and its cache carry no types.
+# mypy: disable-error-code="no-untyped-def,no-untyped-call,no-any-return,misc"
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core.caching import FunctionCache
+
+# Whether the warning was given: once a process.
+_told = False
+
+
+def njit(signature: Any = None, *, cache: Any = False, **options: Any) -> Callable[..., Any]:
+    """A decorator that compiles a function, as `numba.njit` does.
+
+    Args:
+        signature: types of result and arguments, to compile at once; None compiles when called.
+        cache: whether to keep what was compiled on the disk.
+        options: of `numba.njit`.
+
+    >>> @njit(cache=False)
+    ... def twice(x):
+    ...     return 2 * x
+    >>> twice(4)
+    8
+    """
+
+    def decorate(function: Callable[..., Any]) -> Any:
+        kernel = numba.njit(**options)(function)
+        if cache:
+            try:
+                kernel._cache = _Cache(function)
+            except (RuntimeError, OSError) as error:  # no folder may be written to
+                _tell(str(error))
+        if signature is not None:
+            kernel.compile(signature)
+            kernel.disable_compile()
+        return kernel
+
+    return decorate
+
+
+class _Cache(FunctionCache):
+    """Numba's cache of a function, of which no failure is passed on."""
+
+    def load_overload(self, sig, target_context):
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # a damaged file may raise anything: forget what the cache has
+            self._attempt(self.flush)
+            return None
+
+    def save_overload(self, sig, data):
+        self._attempt(lambda: super(_Cache, self).save_overload(sig, data))
+
+    def _attempt(self, work):
+        try:
+            work()
+        except Exception as error:
+            _tell(f"{self.cache_path}: {error}")
+
+
+def _tell(problem: str) -> None:
+    global _told
+    if not _told:
+        _told = True
+        warnings.warn(
+            f"compiled code cannot be kept for the next start ({problem}), so that each start "
+            "takes longer; free some space, or name another folder in NUMBA_CACHE_DIR",
+            UserWarning,
+            stacklevel=2,
+        )
