@@ -85,7 +85,7 @@ def test_header_refuses_what_json_would_change(tmp_path: Path, header: dict, wor
 
 def test_header_too_long_to_be_read_again_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="pack_strings"):
-        persist.write(tmp_path / "model", {}, {"words": "x" * 95_000_000})
+        persist.write(tmp_path / "model", {}, {"words": "x" * 100_000_000})
     assert snapshot(tmp_path) == {}
 
 
@@ -160,7 +160,6 @@ def test_read_truncated(tmp_path: Path) -> None:
         {"trustream": "not json"},
         {"trustream": "[1]"},
         {"trustream": '{"format": "other", "version": 1, "header": {}}'},
-        {"trustream": '{"format": "trustream", "version": 1}'},
     ],
 )
 def test_read_not_ours(tmp_path: Path, metadata: dict | None) -> None:

@@ -2,11 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-_BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+from trustream._schema import Rule, check_values, integer, mapping, one_of, optional, shown, text
+
+_HALF = {"has_uint32": integer(0, 1), "uinteger": integer(0, 2**32 - 1)}
+_PCG = {"state": integer(0, 2**128 - 1), "inc": integer(0, 2**128 - 1)}
+
+
+class _Kind(NamedTuple):
+    """What the state of a kind of generator holds.
+
+    NumPy takes positions and sizes as they come, and reads outside its memory where they are
+    wrong: here they are checked.
+
+    Attributes:
+        state: rules for numbers of the inner state.
+        arrays: type and length of arrays of the inner state.
+        rest: rules for what stands beside the inner state.
+        outer: type and length of arrays there.
+    """
+
+    state: dict[str, Rule]
+    arrays: dict[str, tuple[str, int]]
+    rest: dict[str, Rule]
+    outer: dict[str, tuple[str, int]] = {}
+
+
+_KINDS = {
+    "MT19937": _Kind({"pos": integer(0, 624)}, {"key": ("uint32", 624)}, {}),
+    "PCG64": _Kind(_PCG, {}, _HALF),
+    "PCG64DXSM": _Kind(_PCG, {}, _HALF),
+    "Philox": _Kind(
+        {},
+        {"counter": ("uint64", 4), "key": ("uint64", 2)},
+        {"buffer_pos": integer(0, 4), **_HALF},
+        {"buffer": ("uint64", 4)},
+    ),
+    "SFC64": _Kind({}, {"state": ("uint64", 4)}, _HALF),
+}
+_SEED_SEQUENCE = {
+    "entropy": Rule(
+        lambda value: _is_integer(value) or _are_integers(value), "integers of at least 0"
+    ),
+    "spawn_key": Rule(lambda value: _are_integers(value), "a list of integers of at least 0"),
+    # NumPy's own is 4; each takes memory and time.
+    "pool_size": integer(4, 1024),
+    "n_children_spawned": integer(0, 2**32 - 1),
+}
 
 
 def generator_to_json(generator: np.random.Generator) -> dict[str, Any]:
@@ -26,10 +71,9 @@ def generator_to_json(generator: np.random.Generator) -> dict[str, Any]:
     """
     bit_generator = generator.bit_generator
     name = type(bit_generator).__name__
-    if name not in _BIT_GENERATORS:
+    if name not in _KINDS:
         raise ValueError(
-            f"cannot save a random generator of type {name}; expected one of "
-            f"{', '.join(_BIT_GENERATORS)}"
+            f"cannot save a random generator of type {name}; expected one of {', '.join(_KINDS)}"
         )
     return {
         "state": _encode(bit_generator.state),
@@ -47,18 +91,54 @@ def generator_from_json(value: dict[str, Any]) -> np.random.Generator:
     >>> bool((generator.random(1000) == again.random(1000)).all())
     True
     """
-    state = _decode(value["state"])
-    name = state["bit_generator"]
-    if name not in _BIT_GENERATORS:
-        raise ValueError(
-            f"unknown random generator {name!r}; expected one of {', '.join(_BIT_GENERATORS)}"
-        )
+    check_values(value, {"state": mapping, "seed_sequence": optional(mapping)}, "a generator")
+    state = _decoded(value["state"])
     saved = value["seed_sequence"]
+    if saved is not None:
+        check_values(saved, _SEED_SEQUENCE, "a seed sequence")
     # Without a saved one any seed will do: the state replaces what it gives.
     seed_sequence = np.random.SeedSequence(**(saved or {"entropy": 0}))
-    bit_generator = getattr(np.random, name)(seed_sequence)
+    bit_generator = getattr(np.random, state["bit_generator"])(seed_sequence)
     bit_generator.state = state
     return np.random.Generator(bit_generator)
+
+
+def _decoded(state: dict[str, Any]) -> dict[str, Any]:
+    """A generator's state with arrays for what stands for them, checked."""
+    name = state.get("bit_generator")
+    if not isinstance(name, str) or name not in _KINDS:
+        raise ValueError(
+            f"unknown random generator {shown(name)}; expected one of {', '.join(_KINDS)}"
+        )
+    kind = _KINDS[name]
+    rules = {**kind.rest, "bit_generator": text, "state": mapping}
+    rules |= dict.fromkeys(kind.outer, mapping)
+    check_values(state, rules, f"the state of {name}")
+    inner = state["state"]
+    check_values(inner, {**kind.state, **dict.fromkeys(kind.arrays, mapping)}, f"{name}")
+    inner = inner | {key: _array(inner[key], *of) for key, of in kind.arrays.items()}
+    outer = {key: _array(state[key], *of) for key, of in kind.outer.items()}
+    return {**state, **outer, "state": inner}
+
+
+def _array(value: dict[str, Any], dtype: str, size: int) -> np.ndarray:
+    """What `_encode` made of an array of this type and length."""
+    highest = int(np.iinfo(dtype).max)
+    rules = {"dtype": one_of([dtype]), "values": Rule(lambda found: True, "a list")}
+    check_values(value, rules, "an array")
+    if not (_are_integers(value["values"], highest) and len(value["values"]) == size):
+        raise ValueError(f"expected {size} integers from 0 to {highest}")
+    return np.array(value["values"], dtype=dtype)
+
+
+def _is_integer(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+def _are_integers(value: Any, highest: int | None = None) -> bool:
+    return isinstance(value, list) and all(
+        _is_integer(item) and (highest is None or item <= highest) for item in value
+    )
 
 
 def _encode_seed_sequence(bit_generator: np.random.BitGenerator) -> dict[str, Any] | None:
@@ -83,11 +163,3 @@ def _encode(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return {"dtype": value.dtype.name, "values": value.tolist()}
     return int(value) if isinstance(value, np.integer) else value
-
-
-def _decode(value: Any) -> Any:
-    if isinstance(value, dict) and value.keys() == {"dtype", "values"}:
-        return np.array(value["values"], dtype=value["dtype"])
-    if isinstance(value, dict):
-        return {key: _decode(item) for key, item in value.items()}
-    return value

@@ -1,38 +1,41 @@
 """Models on disk: named arrays and a versioned JSON header in one safetensors file, never pickle.
 
-A file holds the arrays and a single metadata entry, ``trustream``, whose text is the JSON object
+A file holds the arrays, checksums (`trustream._tensor_file`), and a metadata entry, ``trustream``,
+whose text is the JSON object
 
     {"format": "trustream", "version": 1, "library_version": "0.1.0", "header": {...}}
 
-This module knows nothing of models: an estimator decides which arrays and which header it needs.
+This module knows nothing of models: an estimator decides which arrays and which header it needs,
+and checks what a file holds before anything is made from it. Whatever is wrong with a file is one
+ValueError that says what to do.
 """
 
 from __future__ import annotations
 
 import importlib
+import io
 import json
-import os
-import secrets
-import stat
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, BinaryIO
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
-from safetensors.numpy import load as load_arrays
-from safetensors.numpy import save, save_file
 
-from trustream import __version__
+from trustream import __version__, _tensor_file
 from trustream._random_state import generator_from_json, generator_to_json
+from trustream._regular_file import PathLike, open_regular, replace_file
+from trustream._schema import check_values, integer, mapping, one_of, shown, text
 
 __all__ = [
+    "Contents",
+    "Unsuitable",
     "from_bytes",
     "generator_from_json",
     "generator_to_json",
     "load",
     "pack_strings",
     "read",
+    "refusing_damage",
     "to_bytes",
     "unpack_strings",
     "write",
@@ -48,13 +51,75 @@ _ESTIMATORS = {
     "GaussianMixture": "trustream.estimators",
     "TopicRecommender": "trustream.recommender",
 }
-_DTYPES = frozenset(
-    "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64".split()
-)
-# The safetensors reader refuses a longer header, so a file with one could not be read again.
-_MAX_HEADER = 100_000_000
+_OUTER = {
+    "format": one_of([FORMAT]),
+    "version": integer(1),
+    "library_version": text,
+    "header": mapping,
+}
+_ADVICE = "restore it from a copy, or fit the model and save it again"
+# Whatever content that is not what it should be can lead to.
+_DAMAGE = (
+    ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
+)  # fmt: skip
+# Characters of a reason that a message shows.
+_SHOWN = 200
 
-PathLike = str | os.PathLike[str]
+
+class Unsuitable(ValueError):
+    """The content is whole, as far as one can tell, and not for this version of trustream."""
+
+
+@contextmanager
+def refusing_damage(name: str, advice: str) -> Iterator[None]:
+    """Whatever goes wrong with the content of `name` becomes one ValueError with advice.
+
+    >>> with refusing_damage("a file", "take another"):
+    ...     {}["key"]
+    Traceback (most recent call last):
+    ...
+    ValueError: cannot read a file: it is damaged ('key'); take another
+    """
+    try:
+        yield
+    except Unsuitable:
+        raise
+    except _tensor_file.NotTensors as error:
+        raise ValueError(
+            f"cannot read {name}: it is not a safetensors file, or damaged; {advice}"
+        ) from error
+    except MemoryError as error:
+        raise ValueError(
+            f"cannot read {name}: it needs more memory than there is; read it on a larger machine"
+        ) from error
+    except _DAMAGE as error:
+        reason = "".join(c if c.isprintable() else " " for c in str(error)[:_SHOWN])
+        reason = " ".join(reason.split())
+        raise ValueError(f"cannot read {name}: it is damaged ({reason}); {advice}") from error
+
+
+class Contents:
+    """A file as far as its header: what it says of its arrays, which are read when asked for.
+
+    Attributes:
+        header: what `write` was given.
+        entries: data type and shape of each array, by name.
+    """
+
+    def __init__(self, file: BinaryIO, size: int, name: str) -> None:
+        self._file = file
+        self._head = _tensor_file.read_head(file, size)
+        self.header = _decode_header(name, self._head.metadata)
+        self.entries: Mapping[str, _tensor_file.Entry] = self._head.entries
+
+    @classmethod
+    def of(cls, content: bytes, name: str) -> Contents:
+        """Those of `to_bytes`."""
+        return cls(io.BytesIO(content), len(content), name)
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays, in memory of their own; can be called once."""
+        return _tensor_file.read_arrays(self._file, self._head)
 
 
 def write(path: PathLike, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:
@@ -81,30 +146,7 @@ def write(path: PathLike, arrays: Mapping[str, np.ndarray], header: Mapping[str,
     (array([0, 1, 2]), {'name': 'three numbers'})
     >>> folder.cleanup()
     """
-    target = Path(os.path.realpath(path))
-    if target.is_dir():
-        raise ValueError(f"cannot write a model to {target}: it is a directory; give a file name")
-    tensors = {name: _storable(name, value) for name, value in arrays.items()}
-    metadata = {FORMAT: _encode_header(header)}
-
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
-    try:
-        # Made by us first, so that the umask decides who may read it and errors are the system's.
-        descriptor = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
-        mode = stat.S_IMODE((target if target.exists() else temporary).stat().st_mode)
-        os.close(descriptor)
-        try:
-            save_file(tensors, temporary, metadata=metadata)
-        except SafetensorError as error:
-            raise OSError(f"cannot write {target}: {error}") from error
-        os.chmod(temporary, mode)
-        _flush(temporary, os.O_RDWR)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
-    if os.name != "nt":  # Windows cannot open a directory
-        _flush(target.parent, os.O_RDONLY)
+    replace_file(path, _packed(arrays, header))
 
 
 def read(path: PathLike) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -115,8 +157,8 @@ def read(path: PathLike) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     FileNotFoundError
         If there is no such file.
     ValueError
-        If it is a directory, is not a safetensors file, is cut short, was not written by
-        trustream, or was written in a newer format.
+        If it is a directory, a device or a pipe, is not a safetensors file, is damaged, was not
+        written by trustream, or was written in a newer format.
 
     Examples
     --------
@@ -125,18 +167,9 @@ def read(path: PathLike) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     ...
     FileNotFoundError: there is no model file no-such-file.safetensors
     """
-    path = Path(path)
-    if path.is_dir():
-        raise ValueError(f"{path} is a directory, not a model file")
-    if not path.exists():
-        raise FileNotFoundError(f"there is no model file {path}")
-    try:
-        # One open file for both, or a writer could swap it between header and arrays.
-        with safe_open(path, framework="numpy") as file:
-            header = _decode_header(path, file.metadata() or {})
-            return {name: file.get_tensor(name) for name in file.keys()}, header
-    except SafetensorError as error:
-        raise ValueError(f"cannot read {path}: {_diagnosis(path)} ({error})") from error
+    with open_regular(path, "model file") as (file, size), refusing_damage(str(path), _ADVICE):
+        contents = Contents(file, size, str(path))
+        return contents.arrays(), contents.header
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> bytes:
@@ -148,8 +181,7 @@ def to_bytes(arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> byt
     >>> arrays["x"], header
     (array([0, 1, 2]), {'a': 1})
     """
-    tensors = {name: _storable(name, value) for name, value in arrays.items()}
-    return save(tensors, metadata={FORMAT: _encode_header(header)})
+    return b"".join(_packed(arrays, header))
 
 
 def from_bytes(content: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -160,18 +192,11 @@ def from_bytes(content: bytes, name: str) -> tuple[dict[str, np.ndarray], dict[s
     >>> from_bytes(b"something else", "an example")
     Traceback (most recent call last):
     ...
-    ValueError: cannot read an example: it is damaged, or not a model of trustream
+    ValueError: cannot read an example: it is not a safetensors file, or damaged; ...
     """
-    try:
-        # Eight bytes for the length of the JSON that describes the rest.
-        length = int.from_bytes(content[:8], "little")
-        metadata = json.loads(content[8 : 8 + length])["__metadata__"]
-        arrays = load_arrays(content)
-    except (SafetensorError, KeyError, ValueError, UnicodeDecodeError) as error:
-        raise ValueError(
-            f"cannot read {name}: it is damaged, or not a model of trustream"
-        ) from error
-    return arrays, _decode_header(name, metadata)
+    with refusing_damage(name, _ADVICE):
+        contents = Contents.of(content, name)
+        return contents.arrays(), contents.header
 
 
 def load(path: PathLike) -> Any:
@@ -184,17 +209,18 @@ def load(path: PathLike) -> Any:
     ...
     FileNotFoundError: there is no model file no-such-file.safetensors
     """
-    arrays, header = read(path)
-    name = header.get("estimator")
-    # Only these: a file must not choose what code runs.
-    if not isinstance(name, str) or name not in _ESTIMATORS:
-        raise ValueError(
-            f"{path} holds the estimator {name!r}; expected one of {', '.join(_ESTIMATORS)}. "
-            "Use trustream.persist.read to get at its arrays."
-        )
-    # Not at the top: estimators import this module to save themselves.
-    home = importlib.import_module(_ESTIMATORS[name])
-    return getattr(home, name)._from_arrays(arrays, header)
+    with open_regular(path, "model file") as (file, size), refusing_damage(str(path), _ADVICE):
+        contents = Contents(file, size, str(path))
+        name = contents.header.get("estimator")
+        # Only these: a file must not choose what code runs.
+        if not isinstance(name, str) or name not in _ESTIMATORS:
+            raise Unsuitable(
+                f"{path} holds the estimator {shown(name)}; expected one of "
+                f"{', '.join(_ESTIMATORS)}. Use trustream.persist.read to get at its arrays."
+            )
+        # Not at the top: estimators import this module to save themselves.
+        home = importlib.import_module(_ESTIMATORS[name])
+        return getattr(home, name)._from_contents(contents)
 
 
 def pack_strings(strings: Sequence[str]) -> np.ndarray:
@@ -216,26 +242,36 @@ def unpack_strings(packed: np.ndarray) -> list[str]:
     >>> unpack_strings(pack_strings([]))
     []
     """
-    strings: list[str] = json.loads(packed.tobytes())
+    strings = json.loads(packed.tobytes())
+    if not (isinstance(strings, list) and all(isinstance(item, str) for item in strings)):
+        raise ValueError("expected a list of strings")
     return strings
 
 
+def _packed(
+    arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]
+) -> list[bytes | memoryview]:
+    """The parts of a file."""
+    tensors = {name: _storable(name, value) for name, value in arrays.items()}
+    return _tensor_file.pack(tensors, FORMAT, _encode_header(header))
+
+
 def _storable(name: str, value: np.ndarray) -> np.ndarray:
-    """Return ``value`` in C order and native byte order: safetensors copies memory as it lies."""
+    """Return ``value`` in C order and little endian: memory is written as it lies."""
     array = np.asarray(value)  # not ascontiguousarray, which makes a vector of a scalar
-    if array.dtype.name not in _DTYPES:
+    if not _tensor_file.is_storable(array.dtype):
         raise ValueError(
             f"array {name!r} has dtype {array.dtype}; only booleans, integers and floats of "
             "at most 64 bits can be saved"
         )
     if name == "__metadata__":
         raise ValueError("an array cannot be called '__metadata__': safetensors uses the name")
-    return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
+    return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
 
 
 def _encode_header(header: Mapping[str, Any]) -> str:
     """Return the text of the metadata entry."""
-    text = json.dumps(
+    return json.dumps(
         {
             "format": FORMAT,
             "version": VERSION,
@@ -243,31 +279,29 @@ def _encode_header(header: Mapping[str, Any]) -> str:
             "header": _plain(header, "header"),
         }
     )
-    # As a string inside safetensors' own JSON each quote and backslash takes one more byte.
-    if len(text) + text.count('"') + text.count("\\") > 0.9 * _MAX_HEADER:
-        raise ValueError(
-            f"the header takes {len(text)} bytes, more than a safetensors file can hold; "
-            "put long lists in arrays (trustream.persist.pack_strings)"
-        )
-    return text
 
 
-def _decode_header(path: Path | str, metadata: Mapping[str, str]) -> dict[str, Any]:
+def _decode_header(name: str, metadata: Mapping[str, str]) -> dict[str, Any]:
     """Return the header in the metadata of a file, or say why there is none."""
     try:
         outer = json.loads(metadata[FORMAT])
         if outer["format"] != FORMAT:
             raise KeyError("format")
-        version, header = int(outer["version"]), outer["header"]
+        version = outer["version"]
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} is a safetensors file, but trustream did not write it") from error
-    if version > VERSION:
-        raise ValueError(
-            f"{path} is in format version {version}, written by trustream "
-            f"{outer.get('library_version')}; this is trustream {__version__}, which reads up to "
-            f"version {VERSION}: upgrade trustream to load it"
+        raise Unsuitable(
+            f"{name} is a safetensors file, but trustream did not write it, or it is damaged: "
+            "give one that `save` wrote"
+        ) from error
+    if type(version) is int and version > VERSION:
+        raise Unsuitable(
+            f"{name} is in format version {shown(version)}, written by trustream "
+            f"{shown(outer.get('library_version'), quote=False)}; this is trustream {__version__}, "
+            f"which reads up to version {VERSION}: upgrade trustream to load it"
         )
-    return dict(header)
+    check_values(outer, _OUTER, "the metadata")
+    header: dict[str, Any] = outer["header"]
+    return header
 
 
 def _plain(value: Any, where: str) -> Any:
@@ -284,26 +318,3 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, list | tuple):
         return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
     raise ValueError(f"{where} is a {type(value).__name__}, which a JSON header cannot hold")
-
-
-def _flush(path: Path, flags: int) -> None:
-    """Wait until a file or directory is on the disk."""
-    descriptor = os.open(path, flags)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _diagnosis(path: Path) -> str:
-    """Say in words why the safetensors reader refused a file: cut short, or something else."""
-    with open(path, "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        length = int.from_bytes(file.read(8), "little")
-        start = file.read(1)
-    if size == 0:
-        return "it is empty"
-    # The first 8 bytes give the length of a JSON object that follows.
-    if size < 8 or (length <= _MAX_HEADER and start in (b"{", b"")):
-        return f"it is cut short or damaged; it has {size} bytes"
-    return "it is not a safetensors file"

@@ -325,5 +325,5 @@ class VariationalEstimator(Reading, BaseEstimator):
         persist.write(path, *saving.to_arrays(self))
 
     @classmethod
-    def _from_arrays(cls, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Any:
-        return saving.from_arrays(cls, arrays, header)
+    def _from_contents(cls, contents: persist.Contents) -> Any:
+        return saving.from_contents(cls, contents)

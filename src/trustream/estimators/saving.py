@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from trustream import persist
-from trustream.inference.adaptive import Averages
+from trustream._schema import Described, check_arrays, check_entries, check_values, shown
+from trustream.estimators import parameters, schemas
 from trustream.inference.state import State
-from trustream.inference.streaming_vb import Draws
-
-# What algorithms keep beside lambda, by the name in a file.
-_MEMORIES = {"Averages": Averages, "Draws": Draws}
 
 
 def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """(arrays, header) that hold all of a fitted estimator but its callback."""
+    """(arrays, header) that hold all of a fitted estimator but its callback.
+
+    Raises:
+        ValueError: parameters were changed after the fit, so that a file could not be read again.
+    """
     state: State = estimator._state
     arrays = {f"lambda.{key}": value for key, value in _fields(state.lambda_).items()}
     arrays |= {f"prior.{key}": value for key, value in _fields(state.prior).items()}
@@ -36,7 +38,11 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             raise ValueError(f"cannot save the parameter {key}={value!r}")
     if hasattr(estimator, "feature_names_in_"):
         arrays["feature_names"] = persist.pack_strings(list(estimator.feature_names_in_))
-    attributes = {name: getattr(estimator, name) for name in _attributes(estimator)}
+    attributes = {
+        name: _plain(getattr(estimator, name))
+        for name in schemas.ATTRIBUTES
+        if name in vars(estimator)
+    }
     header = {
         "estimator": type(estimator).__name__,
         "params": kept,
@@ -46,39 +52,101 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         "memory": None if state.memory is None else type(state.memory).__name__,
         "rng": persist.generator_to_json(estimator._rng),
     }
+    try:
+        check(type(estimator), header, arrays)
+    except ValueError as error:
+        raise ValueError(
+            f"cannot save this {type(estimator).__name__}: {error}. If parameters were changed "
+            "after the fit, change them back or fit again"
+        ) from error
     return arrays, header
 
 
-def from_arrays(cls: Any, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Any:
-    """The estimator that `to_arrays` took apart."""
-    params = dict(header["params"])
-    params |= {key: arrays[f"param.{key}"] for key in _named(arrays, "param")}
-    estimator = cls(**params)
+def from_contents(cls: Any, contents: persist.Contents) -> Any:
+    """The estimator that `to_arrays` took apart.
+
+    Raises:
+        ValueError: the contents do not fit each other.
+    """
+    header = contents.header
+    table = check(cls, header, contents.entries)
+    arrays = contents.arrays()
+    check_arrays(arrays, table)
+    return from_arrays(cls, header, arrays)
+
+
+def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> schemas.Table:
+    """What the arrays of a file with this header must be; a ValueError if they are not.
+
+    Nothing is made of the size that a file claims before this.
+    """
+    check_values(header, schemas.HEADER, "the header", may_lack=("memory",))
+    check_values(header["attributes"], schemas.ATTRIBUTES, "the attributes", ("lower_bound_",))
+    estimator = cls(**_plain_params(cls, header["params"], entries))
+    _validate(estimator)
+    n_features = header["attributes"]["n_features_in_"]
+    # Files of versions without other algorithms have no memory.
+    table = schemas.expected_arrays(estimator, header.get("memory"), n_features)
+    check_entries(entries, table, may_lack=[name for name in table if schemas.is_optional(name)])
+    return table
+
+
+def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+    """The estimator of a header and arrays that were checked."""
+    given = {key: arrays[f"param.{key}"] for key in _named(arrays, "param")}
+    estimator = cls(**header["params"], **given)
+    _validate(estimator)
     for name, value in header["attributes"].items():
         setattr(estimator, name, value)
     if "feature_names" in arrays:
         names = persist.unpack_strings(arrays["feature_names"])
+        if len(names) != estimator.n_features_in_:
+            raise ValueError(f"{len(names)} names for {estimator.n_features_in_} features")
         estimator.feature_names_in_ = np.array(names, dtype=object)
     lambda_type, prior_type = cls._state_types()
+    lambda_ = _rebuild(lambda_type, arrays, "lambda")
+    prior = _rebuild(prior_type, arrays, "prior")
+    schemas.schema_of(cls).check(estimator, lambda_, prior)
+    memory = header.get("memory")
     estimator._state = State(
-        _rebuild(lambda_type, arrays, "lambda"),
-        _rebuild(prior_type, arrays, "prior"),
+        lambda_,
+        prior,
         header["n_steps"],
         header["n_seen"],
-        # Files of versions without other algorithms have none.
-        _rebuild(_MEMORIES[header["memory"]], arrays, "memory") if header.get("memory") else None,
+        None if memory is None else _rebuild(schemas.MEMORIES[memory], arrays, "memory"),
     )
     estimator._rng = persist.generator_from_json(header["rng"])
     return estimator
 
 
-def _attributes(estimator: Any) -> list[str]:
-    names = ("n_features_in_", "n_iter_", "_n_samples_seen", "lower_bound_")
-    return [name for name in names if name in vars(estimator)]
+def _plain_params(
+    cls: Any, params: dict[str, Any], entries: Mapping[str, Described]
+) -> dict[str, Any]:
+    """The parameters of a header, which are known to the estimator, and not in arrays as well.
+
+    Some may be missing: those that a version had not yet.
+    """
+    names = cls._get_param_names()
+    rules = {name: schemas.LIMITS.get(name, schemas.PLAIN) for name in names}
+    check_values(params, rules, "the parameters", may_lack=names)
+    for name in _named(entries, "param"):
+        if name in params:
+            raise ValueError(f"the parameter {shown(name)} stands there twice")
+    return params
+
+
+def _validate(estimator: Any) -> None:
+    """The checks that `fit` makes before it looks at data."""
+    estimator._validate_params()
+    parameters.dtype_name(estimator.dtype)
 
 
 def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float | str | np.generic)
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _fields(value: Any) -> dict[str, np.ndarray]:
@@ -90,7 +158,7 @@ def _fields(value: Any) -> dict[str, np.ndarray]:
     return {name: np.asarray(getattr(value, name)) for name in names}
 
 
-def _named(arrays: dict[str, np.ndarray], prefix: str) -> list[str]:
+def _named(arrays: Mapping[str, Any], prefix: str) -> list[str]:
     return [name.split(".", 1)[1] for name in arrays if name.startswith(f"{prefix}.")]
 
 

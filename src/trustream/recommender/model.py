@@ -10,8 +10,9 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from trustream import persist
-from trustream.estimators import LatentDirichletAllocation, saving
-from trustream.recommender.ids import Ids, as_array
+from trustream.estimators import LatentDirichletAllocation
+from trustream.recommender import model_files
+from trustream.recommender.ids import as_array
 from trustream.recommender.ranked import RankedItems
 from trustream.recommender.ratings import Ratings, from_frame, from_matrix, is_frame
 
@@ -244,35 +245,18 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         The file holds ids and ratings as well. A `callback` is not saved.
         """
         self._check_fitted()
-        arrays, lda_header = saving.to_arrays(self.lda_)
-        arrays = {f"lda.{name}": array for name, array in arrays.items()}
-        weights = self._data.weights
-        for name in ("data", "indices", "indptr"):
-            arrays[f"weights.{name}"] = getattr(weights, name)
-        arrays |= {"users": self._data.users.packed(), "items": self._data.items.packed()}
-        header = {
-            "estimator": type(self).__name__,
-            "params": {name: getattr(self, name) for name in _OWN},
-            "strings": {"users": self._data.users.strings, "items": self._data.items.strings},
-            "lda": lda_header,
-        }
-        persist.write(path, arrays, header)
+        params = {name: getattr(self, name) for name in _OWN}
+        persist.write(
+            path, *model_files.to_arrays(type(self).__name__, params, self.lda_, self._data)
+        )
 
     @classmethod
-    def _from_arrays(cls, arrays: dict[str, np.ndarray], header: dict[str, Any]) -> Any:
-        prefix = "lda."
-        lda = LatentDirichletAllocation._from_arrays(
-            {k.removeprefix(prefix): v for k, v in arrays.items() if k.startswith(prefix)},
-            header["lda"],
-        )
+    def _from_contents(cls, contents: persist.Contents) -> Any:
+        params, lda, data = model_files.from_contents(contents)
         known = set(cls._get_param_names())
-        params = {name: value for name, value in lda.get_params().items() if name in known}
-        recommender = cls(**params, **header["params"])
-        users = Ids.unpacked("user", arrays["users"], header["strings"]["users"])
-        items = Ids.unpacked("item", arrays["items"], header["strings"]["items"])
-        parts = tuple(arrays[f"weights.{name}"] for name in ("data", "indices", "indptr"))
-        weights = sparse.csr_array(parts, shape=(len(users), len(items)))
-        recommender._keep(lda, Ratings(users, items, weights))
+        shared = {name: value for name, value in lda.get_params().items() if name in known}
+        recommender = cls(**shared, **params)
+        recommender._keep(lda, data)
         return recommender
 
 

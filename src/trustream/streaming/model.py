@@ -35,7 +35,11 @@ def save_settings(store: Store, settings: TrainerSettings, name: str = DEFAULT_N
 def load_settings(store: Store, name: str = DEFAULT_NAME) -> TrainerSettings | None:
     """What `save_settings` kept, None if nothing was."""
     content = store.load(f"{name}.settings")
-    return None if content is None else TrainerSettings(**json.loads(content))
+    if content is None:
+        return None
+    advice = "restore the store from a copy, or choose another name for another model"
+    with persist.refusing_damage(f"the settings of the model {name!r} in the store", advice):
+        return TrainerSettings.of(json.loads(content))
 
 
 def load_model(store: Store, name: str = DEFAULT_NAME) -> LatentDirichletAllocation:

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any
 
 import numpy as np
+
+from trustream._schema import Rule, check_values
 
 METHODS = ("trust-region", "natural-gradient", "streaming-vb", "streaming-batch")
 # Most pairs of local and global steps where they go on until they converge.
 _MANY = 100
+_NUMBERS = (
+    "learning_offset", "learning_decay", "mean_change_tol", "tol", "doc_topic_prior",
+    "topic_word_prior",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -57,6 +65,19 @@ class TrainerSettings:
     dtype: str = "float32"
     random_state: int = 0
 
+    @classmethod
+    def of(cls, values: Any) -> TrainerSettings:
+        """From a dictionary of all fields, a file's; others are refused.
+
+        >>> TrainerSettings.of({"n_components": 3})
+        Traceback (most recent call last):
+        ...
+        ValueError: the settings lack method, batch_size, learning_offset, ...
+        """
+        rule = Rule(lambda value: True, "")  # values are looked at below
+        check_values(values, {field.name: rule for field in fields(cls)}, "the settings")
+        return cls(**values)
+
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             raise ValueError(f"method must be one of {METHODS}, got {self.method!r}")
@@ -77,6 +98,12 @@ class TrainerSettings:
                 continue
             if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
                 raise ValueError(f"{name} must be an integer of at least {lowest}, got {value!r}")
+        if not isinstance(self.learn_priors, bool):
+            raise ValueError(f"learn_priors must be True or False, got {self.learn_priors!r}")
+        for name in _NUMBERS:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise ValueError(f"{name} must be a number, got {value!r}")
         for name in ("learning_offset", "doc_topic_prior", "topic_word_prior"):
             if not 0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")

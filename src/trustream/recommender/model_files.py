@@ -1,0 +1,124 @@
+"""What the file of a recommender holds, and how it is checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from trustream import persist
+from trustream._schema import (
+    Array,
+    Described,
+    boolean,
+    check_arrays,
+    check_entries,
+    check_values,
+    mapping,
+    number,
+    optional,
+    text,
+)
+from trustream.estimators import LatentDirichletAllocation, saving
+from trustream.recommender.ids import Ids
+from trustream.recommender.ratings import Ratings
+
+_HEADER = {"estimator": text, "params": mapping, "strings": mapping, "lda": mapping}
+_PARAMS = {
+    "threshold": optional(number()),
+    "user_column": text,
+    "item_column": text,
+    "rating_column": optional(text),
+    "timestamp_column": optional(text),
+}
+_STRINGS = {"users": boolean, "items": boolean}
+# Before the names of the arrays of the topic model.
+_LDA = "lda."
+_PARTS = ("data", "indices", "indptr")
+_INTEGERS = ("int32", "int64")
+
+
+def to_arrays(
+    name: str, params: dict[str, Any], lda: LatentDirichletAllocation, data: Ratings
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """(arrays, header) of a recommender with its own parameters, its topic model and its data."""
+    arrays, lda_header = saving.to_arrays(lda)
+    arrays = {_LDA + key: array for key, array in arrays.items()}
+    arrays |= {f"weights.{part}": getattr(data.weights, part) for part in _PARTS}
+    arrays |= {"users": data.users.packed(), "items": data.items.packed()}
+    header = {
+        "estimator": name,
+        "params": params,
+        "strings": {"users": data.users.strings, "items": data.items.strings},
+        "lda": lda_header,
+    }
+    return arrays, header
+
+
+def from_contents(
+    contents: persist.Contents,
+) -> tuple[dict[str, Any], LatentDirichletAllocation, Ratings]:
+    """Own parameters, topic model and data of what `to_arrays` made.
+
+    Raises:
+        ValueError: the contents do not fit each other.
+    """
+    header, entries = contents.header, contents.entries
+    check_values(header, _HEADER, "the header")
+    check_values(header["params"], _PARAMS, "the parameters")
+    check_values(header["strings"], _STRINGS, "the kinds of ids")
+    table = {
+        _LDA + name: array
+        for name, array in saving.check(
+            LatentDirichletAllocation, header["lda"], _of_lda(entries)
+        ).items()
+    }
+    n_items = header["lda"]["attributes"]["n_features_in_"]
+    own = _own_arrays(header["strings"], entries, n_items)
+    check_entries({name: entry for name, entry in entries.items() if name[:4] != _LDA}, own)
+    arrays = contents.arrays()
+    check_arrays(arrays, table | own)
+    lda = saving.from_arrays(LatentDirichletAllocation, header["lda"], _of_lda(arrays))
+    users = Ids.unpacked("user", arrays["users"], header["strings"]["users"])
+    items = Ids.unpacked("item", arrays["items"], header["strings"]["items"])
+    shape = arrays["weights.indptr"].size - 1, n_items
+    if (len(users), len(items)) != shape:
+        raise ValueError(f"{len(users)} users and {len(items)} items for weights of shape {shape}")
+    return header["params"], lda, Ratings(users, items, _weights(arrays, shape))
+
+
+def _of_lda(named: Mapping[str, Any]) -> dict[str, Any]:
+    return {name[len(_LDA) :]: value for name, value in named.items() if name.startswith(_LDA)}
+
+
+def _own_arrays(
+    strings: Mapping[str, bool], entries: Mapping[str, Described], n_items: int
+) -> dict[str, Array]:
+    """What the arrays beside the topic model must be; only they say how many users there are."""
+    pointers, data = entries.get("weights.indptr"), entries.get("weights.data")
+    n_pointers = pointers.shape[0] if pointers is not None and pointers.shape else 0
+    n_entries = data.shape[0] if data is not None and data.shape else 0
+    packed = Array(None, ("uint8",))
+    return {
+        "weights.data": Array([(n_entries,)], ("float32",), least=0.0),
+        "weights.indices": Array([(n_entries,)], _INTEGERS, least=0.0),
+        "weights.indptr": Array([(max(n_pointers, 1),)], _INTEGERS, least=0.0),
+        "users": packed if strings["users"] else Array([(n_pointers - 1,)], ("int64",)),
+        "items": packed if strings["items"] else Array([(n_items,)], ("int64",)),
+    }
+
+
+def _weights(arrays: Mapping[str, np.ndarray], shape: tuple[int, int]) -> sparse.csr_array:
+    """The matrix, refused unless each row has its entries in the order of columns."""
+    data, indices, indptr = (arrays[f"weights.{part}"] for part in _PARTS)
+    # Numbers are not negative: that was checked.
+    if indptr[0] != 0 or indptr[-1] != data.size or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError("the rows of the ratings do not follow on each other")
+    rises = indices[1:] > indices[:-1]
+    begins = indptr[1:-1]
+    rises[begins[(begins > 0) & (begins < data.size)] - 1] = True
+    if indices.size and not (indices.max() < shape[1] and rises.all()):
+        raise ValueError("the columns of the ratings are out of order or out of range")
+    return sparse.csr_array((data, indices, indptr), shape=shape)
