@@ -50,7 +50,12 @@ ATTRIBUTES: dict[str, Rule] = {
 }
 _MOST_JOBS = 4096
 # Parameters that scikit-learn's constraints leave open.
-LIMITS: dict[str, Rule] = {"n_jobs": optional(integer(-_MOST_JOBS, _MOST_JOBS))}
+LIMITS: dict[str, Rule] = {
+    "n_jobs": Rule(
+        lambda value: value is None or (type(value) is int and 0 < abs(value) <= _MOST_JOBS),
+        f"nothing, or a number of threads other than 0, up to {_MOST_JOBS}",
+    )
+}
 PLAIN = Rule(
     lambda value: (
         value is None

@@ -118,11 +118,18 @@ def numbers(estimator: Any) -> list[list[float]]:
     if name == "TopicRecommender":
         lists = [estimator.recommend(user, n=3) for user in estimator.user_ids_[:4].tolist()]
         return [[float(value) for value in found.scores] for found in lists]
+    found = np.asarray(estimator.transform(data_of(estimator)[:5]), np.float64)
+    listed: list[list[float]] = found.tolist()
+    return listed
+
+
+def data_of(estimator: Any) -> Any:
+    """Data such as the estimator was fitted to."""
+    name = type(estimator).__name__
     data = {"BernoulliMixture": BITS, "GaussianMixture": POINTS}.get(name, COUNTS)
     if hasattr(estimator, "feature_names_in_"):
-        data = pd.DataFrame(data, columns=list(estimator.feature_names_in_))
-    found: list[list[float]] = np.asarray(estimator.transform(data[:5]), np.float64).tolist()
-    return found
+        return pd.DataFrame(data, columns=list(estimator.feature_names_in_))
+    return data
 
 
 def main(folder: Path) -> None:
