@@ -141,8 +141,11 @@ def check_entries(
     """Refuse arrays, or what a file says of them, with other names, types or shapes."""
     needed = [name for name in expected if name not in may_lack]
     _check_names(entries, expected, needed, "the arrays")
-    for name, entry in entries.items():
-        rule, dtype = expected[name], np.dtype(entry.dtype).name
+    for name, rule in expected.items():
+        if name not in entries:
+            continue
+        entry = entries[name]
+        dtype = np.dtype(entry.dtype).name
         if dtype not in rule.dtypes:
             listed = " or ".join(rule.dtypes)
             raise ValueError(f"the array {name} has type {dtype}, expected {listed}")
@@ -194,9 +197,9 @@ def _check_names(
     missing = [name for name in needed if name not in found]
     unknown = [name for name in found if name not in known]
     if missing:
-        raise ValueError(f"{where} lack {shown(', '.join(missing), quote=False)}")
+        raise ValueError(f"missing from {where}: {shown(', '.join(missing), quote=False)}")
     if unknown:
-        raise ValueError(f"{where} have {shown(', '.join(unknown))}, which is unknown")
+        raise ValueError(f"unknown in {where}: {shown(', '.join(unknown), quote=False)}")
 
 
 def shown(value: Any, *, quote: bool = True) -> str:

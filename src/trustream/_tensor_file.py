@@ -26,6 +26,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from trustream._schema import shown
+
 # Shorter than other readers of safetensors accept, who could not read our files else.
 MAX_HEADER = 100_000_000
 
@@ -139,7 +141,8 @@ def read_head(file: BinaryIO, size: int) -> Head:
     if head.startswith(_START):
         data_checksum = _verified(first, head)
     entries, metadata = _parsed(head, size - 8 - length)
-    if data_checksum is None and _CHECKSUM in metadata:
+    # Files without checksums have a single entry: another one could be a damaged checksum.
+    if data_checksum is None and (len(metadata) > 1 or _CHECKSUM in metadata):
         raise ValueError("its checksum is not where it should be")
     return Head(entries, metadata, data_checksum)
 
@@ -156,7 +159,7 @@ def read_arrays(file: BinaryIO, head: Head) -> dict[str, np.ndarray]:
         if head.data_checksum is not None:
             checksum = zlib.crc32(part, checksum)
         if dtype.kind == "b" and array.size and array.view(np.uint8).max() > 1:
-            raise ValueError(f"the array {name!r} holds something else than true and false")
+            raise ValueError(f"the array {shown(name)} holds something else than true and false")
         arrays[name] = array.astype(entry.dtype, copy=False)
     if head.data_checksum is not None and checksum != head.data_checksum:
         raise ValueError("the checksum of its arrays does not match")
@@ -209,7 +212,7 @@ def _parsed(head: bytes, n_data: int) -> tuple[dict[str, Entry], dict[str, str]]
     place = 0
     for name, entry in entries.items():
         if entry.start != place:
-            raise ValueError(f"the array {name!r} begins at {entry.start}, expected {place}")
+            raise ValueError(f"the array {shown(name)} begins at {entry.start}, expected {place}")
         place = entry.stop
     if place != n_data:
         what = "it is cut short" if place > n_data else "something stands behind its end"
@@ -219,22 +222,22 @@ def _parsed(head: bytes, n_data: int) -> tuple[dict[str, Entry], dict[str, str]]
 
 def _entry(name: str, value: Any) -> Entry:
     if not isinstance(value, dict) or value.keys() != {"dtype", "shape", "data_offsets"}:
-        raise ValueError(f"the array {name!r} is not described by type, shape and place")
+        raise ValueError(f"the array {shown(name)} is not described by type, shape and place")
     code, shape, place = value["dtype"], value["shape"], value["data_offsets"]
     if not isinstance(code, str) or code not in _DTYPES:
-        raise ValueError(f"the array {name!r} has an unknown type")
+        raise ValueError(f"the array {shown(name)} has an unknown type")
     if not (_are_sizes(shape) and len(shape) <= _MAX_AXES):
-        raise ValueError(f"the array {name!r} has no shape")
+        raise ValueError(f"the array {shown(name)} has no shape")
     if not (_are_sizes(place) and len(place) == 2 and place[0] <= place[1]):
-        raise ValueError(f"the array {name!r} has no place")
+        raise ValueError(f"the array {shown(name)} has no place")
     dtype = np.dtype(_DTYPES[code])
     # Python's integers: no product is too large for them.
     if math.prod(max(n, 1) for n in shape) * dtype.itemsize > _MAX_BYTES:
-        raise ValueError(f"the array {name!r} would be larger than any memory")
+        raise ValueError(f"the array {shown(name)} would be larger than any memory")
     n_bytes = math.prod(shape) * dtype.itemsize
     if place[1] - place[0] != n_bytes:
         raise ValueError(
-            f"the array {name!r} of shape {tuple(shape)} takes {n_bytes} bytes, "
+            f"the array {shown(name)} of shape {tuple(shape)} takes {n_bytes} bytes, "
             f"but {place[1] - place[0]} are set aside for it"
         )
     return Entry(dtype.name, tuple(shape), place[0], place[1])
