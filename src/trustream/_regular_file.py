@@ -42,17 +42,19 @@ def replace_file(path: PathLike, parts: Iterable[bytes | memoryview]) -> None:
     target = _target(path)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
-        # Made by us, so that the umask decides who may read it.
+        mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(temporary, flags, 0o666)
+        # The umask decides who may read a new file. What replaces one that only its owner may read
+        # is never seen by others, not even while it is written.
+        descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600)
         with open(descriptor, "wb", buffering=0) as file:
-            mode = stat.S_IMODE((target if target.exists() else temporary).stat().st_mode)
             try:
                 for part in parts:
                     _write(file, part)
             except OSError as error:
                 raise OSError(f"cannot write {target}: {error}") from error
-            os.chmod(temporary, mode)
+            if mode is not None:
+                os.chmod(temporary, mode)
             os.fsync(descriptor)
         os.replace(temporary, target)
     except BaseException:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import json
 import re
-import resource
+import signal
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,8 @@ from trustream.streaming.model import as_estimator
 
 # Bytes that loading may take beyond what the process has already.
 ROOM = 512 * 2**20
+# And seconds for one file, of which a hundredth should do.
+SECONDS = 100
 _ADVICE = re.compile("restore|upgrade trustream|give one that|Use trustream.persist.read")
 
 
@@ -93,6 +96,9 @@ def go_on(loaded: Any) -> None:
     estimator = as_estimator(loaded) if isinstance(loaded, Checkpoint) else loaded
     if estimator.learning_method == "memoized":
         return
+    # A file may ask for more iterations than there is time for.
+    few = {"inner_iter": 3, "max_doc_update_iter": 10}
+    estimator.set_params(**{name: n for name, n in few.items() if hasattr(estimator, name)})
     try:
         estimator.partial_fit(make.data_of(estimator)[:5])
     except (FloatingPointError, ValueError) as error:
@@ -104,7 +110,8 @@ def _same(loaded: Any, content: bytes) -> bool:
     """Whether a model holds just what a file says; what a file may lack does not count."""
     arrays, header = taken_apart(loaded)
     written, wrote = persist.from_bytes(content, "the file")
-    if arrays.keys() != written.keys():
+    more = arrays.keys() - written.keys()
+    if written.keys() - arrays.keys() or not all("param." in name for name in more):
         return False
     return _holds(header, wrote) and all(
         array.dtype == arrays[name].dtype and _content(array) == _content(arrays[name])
@@ -115,7 +122,10 @@ def _same(loaded: Any, content: bytes) -> bool:
 def _content(array: np.ndarray) -> Any:
     """The bytes of an array; strings as such, since JSON has several ways to write them."""
     content = array.tobytes()
-    return json.loads(content) if array.dtype == np.uint8 else content
+    if array.dtype == np.uint8:
+        with suppress(ValueError):
+            return json.loads(content)
+    return content
 
 
 def _holds(header: Any, wrote: Any) -> bool:
@@ -123,6 +133,8 @@ def _holds(header: Any, wrote: Any) -> bool:
         return isinstance(header, dict) and all(
             key in header and _holds(header[key], value) for key, value in wrote.items()
         )
+    if isinstance(header, int | float) and isinstance(wrote, int | float):
+        return header == wrote or (header != header and wrote != wrote)
     return json.dumps(header) == json.dumps(wrote)
 
 
@@ -175,6 +187,8 @@ def _generated(files: dict[str, bytes], n: int) -> Iterator[tuple[str, str, byte
 
 
 def main(folder: Path, seed: int, kinds: dict[str, int]) -> None:
+    import resource  # Unix has it; others skip the tests
+
     warnings.simplefilter("ignore")
     place = folder / "damaged"
     # Whole files first: kernels are compiled, modules loaded, before memory is limited.
@@ -184,11 +198,16 @@ def main(folder: Path, seed: int, kinds: dict[str, int]) -> None:
         go_on(loaded)
     prepared = [(kind, *case) for kind, n in kinds.items() for case in cases(folder, kind, n, seed)]
     pages = int(Path("/proc/self/statm").read_text().split()[0])
+    before = resource.getrlimit(resource.RLIMIT_AS)
     limit = pages * resource.getpagesize() + ROOM
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
     for kind, name, what, content, whole in prepared:
         print(json.dumps({"kind": kind, "file": name, "what": what[:200]}), end="\t", flush=True)
+        signal.alarm(SECONDS)  # ends the process
         print(json.dumps(outcome(name, content, whole, place)), flush=True)
+    signal.alarm(0)
+    # What the compiler does at the end of a process is not what is tested here.
+    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 if __name__ == "__main__":

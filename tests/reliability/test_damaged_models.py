@@ -56,6 +56,7 @@ def outcomes(folder: Path, **kinds: int) -> dict[str, Counter[str]]:
     return found
 
 
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize(
     ("n", "n_crafted"), [(150, 100), pytest.param(1000, 500, marks=pytest.mark.slow)]
 )
@@ -72,6 +73,7 @@ def test_damage_is_found_and_crafted_files_do_no_harm(new: Path, n: int, n_craft
     assert found["craft"].total() == n_crafted
 
 
+@pytest.mark.timeout(3600)
 @pytest.mark.parametrize("n", [100, pytest.param(1000, marks=pytest.mark.slow)])
 def test_damage_without_checksums_gives_an_error_or_possible_numbers(old: Path, n: int) -> None:
     n = rounds(n)

@@ -31,7 +31,7 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         if isinstance(value, np.ndarray | list | tuple):
             arrays[f"param.{key}"] = np.asarray(value)
         elif _is_plain(value):
-            kept[key] = value.item() if isinstance(value, np.generic) else value
+            kept[key] = plain(value)
         elif key == "dtype":
             kept[key] = np.dtype(value).name
         elif key not in ("callback", "random_state"):
@@ -39,7 +39,7 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     if hasattr(estimator, "feature_names_in_"):
         arrays["feature_names"] = persist.pack_strings(list(estimator.feature_names_in_))
     attributes = {
-        name: _plain(getattr(estimator, name))
+        name: plain(getattr(estimator, name))
         for name in schemas.ATTRIBUTES
         if name in vars(estimator)
     }
@@ -47,8 +47,8 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         "estimator": type(estimator).__name__,
         "params": kept,
         "attributes": attributes,
-        "n_steps": state.n_steps,
-        "n_seen": state.n_seen,
+        "n_steps": plain(state.n_steps),
+        "n_seen": plain(state.n_seen),
         "memory": None if state.memory is None else type(state.memory).__name__,
         "rng": persist.generator_to_json(estimator._rng),
     }
@@ -145,7 +145,8 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, bool | int | float | str | np.generic)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A NumPy scalar as a number of Python's; all else as it is."""
     return value.item() if isinstance(value, np.generic) else value
 
 

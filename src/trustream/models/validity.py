@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustream.families import symmetric
-from trustream.models.gaussian_kinds import DIAG, FULL, KINDS, GaussianNatural
+from trustream.models.gaussian_kinds import DIAG, KINDS, TIED, GaussianNatural
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_prior import LdaPrior
 
@@ -24,6 +24,7 @@ _ROUNDING = 1e-4
 _FAR = 2.0
 # Rounding errors of a covariance, as a multiple of what is expected of them.
 _NOISE = 100.0
+_EPS = float(np.finfo(np.float64).eps)
 
 
 def check_lda(lambda_: LazyRows, prior: LdaPrior) -> None:
@@ -69,23 +70,25 @@ def check_gaussians(covariance_type: str, lambda_: GaussianNatural) -> None:
     with np.errstate(all="ignore"):  # what is not finite is found below
         means = lambda_.sm / lambda_.s[:, None]
         if kind is DIAG:
-            sound = bool((lambda_.C - lambda_.sm * means >= -_NOISE * 1e-15 * lambda_.C).all())
+            Psi = lambda_.C - lambda_.sm * means
+            sound = bool((Psi >= -_NOISE * _EPS * lambda_.C).all())
+        elif kind is TIED:
+            sound = _is_scale(lambda_.C, lambda_.sm.T @ means)
         else:
-            C = symmetric.unpack(lambda_.C, n_features)
-            products = lambda_.sm[:, :, None] * means[:, None, :]
-            Psi = C - (products if kind is FULL else products.sum(axis=0))
-            noise = _NOISE * symmetric.rounding_noise(C)[..., None, None]
-            sound = _is_positive_definite(Psi + noise * np.eye(n_features))
-    if not sound:
-        raise ValueError("a covariance is not positive definite")
-    terms = kind.terms(lambda_, n_threads=1)
+            parts = zip(lambda_.C, lambda_.sm, means, strict=True)
+            sound = all(_is_scale(C, np.outer(sm, mean)) for C, sm, mean in parts)
+        if not sound:
+            raise ValueError("a covariance is not positive definite")
+        terms = kind.terms(lambda_, n_threads=1)
     if not all(np.isfinite(part).all() for part in terms):
         raise ValueError("a covariance is beyond all bounds")
 
 
-def _is_positive_definite(matrices: Float64) -> bool:
+def _is_scale(packed: Float64, product: Float64) -> bool:
+    """Whether C - s m m' is positive definite, but for rounding errors."""
+    C = symmetric.unpack(packed, product.shape[0])
+    noise = _NOISE * symmetric.rounding_noise(C) * np.eye(product.shape[0])
     try:
-        factors = np.linalg.cholesky(matrices)
+        return bool(np.isfinite(np.linalg.cholesky(C - product + noise)).all())
     except np.linalg.LinAlgError:
         return False
-    return bool(np.isfinite(factors).all())

@@ -12,6 +12,7 @@ from trustream import persist
 from trustream._schema import (
     Array,
     Described,
+    Rule,
     boolean,
     check_arrays,
     check_entries,
@@ -26,12 +27,14 @@ from trustream.recommender.ids import Ids
 from trustream.recommender.ratings import Ratings
 
 _HEADER = {"estimator": text, "params": mapping, "strings": mapping, "lda": mapping}
+# Frames of pandas may have numbers for names.
+_column = Rule(lambda value: isinstance(value, str | int), "the name of a column")
 _PARAMS = {
     "threshold": optional(number()),
-    "user_column": text,
-    "item_column": text,
-    "rating_column": optional(text),
-    "timestamp_column": optional(text),
+    "user_column": _column,
+    "item_column": _column,
+    "rating_column": optional(_column),
+    "timestamp_column": optional(_column),
 }
 _STRINGS = {"users": boolean, "items": boolean}
 # Before the names of the arrays of the topic model.
@@ -43,7 +46,16 @@ _INTEGERS = ("int32", "int64")
 def to_arrays(
     name: str, params: dict[str, Any], lda: LatentDirichletAllocation, data: Ratings
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """(arrays, header) of a recommender with its own parameters, its topic model and its data."""
+    """(arrays, header) of a recommender with its own parameters, its topic model and its data.
+
+    Raises:
+        ValueError: parameters were changed after the fit, so that a file could not be read again.
+    """
+    params = {key: saving.plain(value) for key, value in params.items()}
+    try:
+        check_values(params, _PARAMS, "the parameters")
+    except ValueError as error:
+        raise ValueError(f"cannot save this {name}: {error}") from error
     arrays, lda_header = saving.to_arrays(lda)
     arrays = {_LDA + key: array for key, array in arrays.items()}
     arrays |= {f"weights.{part}": getattr(data.weights, part) for part in _PARTS}

@@ -1,7 +1,7 @@
 """Make the model files beside this one: small, of every estimator, and the numbers they give.
 
-They were made by trustream 0.1.0 before model files had a checksum, and stay as they are: a test
-loads them and compares. To add files of a later version, make them in a folder of their own:
+They were made before model files had checksums, and stay as they are: a test loads them and
+compares. To add files of a later version, make them in a folder of their own:
 
     python tests/data/models/make.py FOLDER
 """
