@@ -73,6 +73,17 @@ def flip_data(content: bytes, rng: Rng) -> bytes:
     )
 
 
+def flip_exponent(content: bytes, rng: Rng) -> bytes:
+    """A number made much larger or smaller: what hurts most where there is no checksum."""
+    head, data = parts(content)
+    sizes = {"F32": 4, "F64": 8}
+    entries = [e for name, e in head.items() if name != "__metadata__" and e["dtype"] in sizes]
+    entry = entries[int(rng.integers(len(entries)))]
+    (start, stop), size = entry["data_offsets"], sizes[entry["dtype"]]
+    number = start + size * int(rng.integers((stop - start) // size))
+    return flip(content, len(content) - len(data) + number + size - int(rng.integers(1, 3)), rng)
+
+
 def cut(content: bytes, rng: Rng) -> bytes:
     return content[: int(rng.integers(len(content)))]
 
@@ -116,6 +127,7 @@ DAMAGES: dict[str, Callable[[bytes, Rng], bytes]] = {
     "length": flip_length,
     "header": flip_header,
     "data": flip_data,
+    "exponent": flip_exponent,
     "cut": cut,
     "append": append,
     "swap": swap,
@@ -123,8 +135,8 @@ DAMAGES: dict[str, Callable[[bytes, Rng], bytes]] = {
     "repeat": repeat,
     "lose": lose,
 }
-# Of ten files, so many are damaged in this way.
-SHARES = {"header": 3, "data": 3, "length": 0.5, "cut": 1}
+# Of about ten files, so many are damaged in this way; of the others half a file each.
+SHARES = {"header": 3, "data": 2, "exponent": 2, "length": 0.5, "cut": 1}
 
 
 def damage(content: bytes, rng: Rng) -> tuple[str, bytes]:

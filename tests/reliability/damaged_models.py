@@ -79,6 +79,8 @@ def outcome(name: str, content: bytes, whole: bytes, place: Path) -> dict[str, A
         equal = not same or numbers == said(load(name, whole, place))
         written = same or _same(loaded, content)
         go_on(loaded)
+    except FloatingPointError as error:  # the library's own: numbers that data would overflow with
+        return {"outcome": "refused data", "message": str(error)}
     except Exception as error:
         return {"outcome": f"unusable: {type(error).__name__}", "message": str(error)}
     flat = np.concatenate([np.ravel(row) for row in numbers])

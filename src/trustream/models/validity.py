@@ -22,13 +22,15 @@ _AT_ONCE = 4096
 _ROUNDING = 1e-4
 # Sums that are kept from step to step may be off by rounding, not by this factor.
 _FAR = 2.0
+# The share of the largest number of a type that a prior may take.
+_ROOM = 1e-6
 # Rounding errors of a covariance, as a multiple of what is expected of them.
 _NOISE = 100.0
 _EPS = float(np.finfo(np.float64).eps)
 
 
 def check_lda(lambda_: LazyRows, prior: LdaPrior) -> None:
-    """Refuse a lambda that is negative, or whose totals are not its sums; the same for eta.
+    """Refuse a lambda that is negative, or whose totals are not its sums; the same for the priors.
 
     Raises:
         ValueError: says what does not agree.
@@ -49,6 +51,10 @@ def check_lda(lambda_: LazyRows, prior: LdaPrior) -> None:
     else:
         eta_sums = np.broadcast_to(pattern.sum(axis=0), (n_topics,))
     _check_sums("eta", eta_sums, prior.pattern_sums)
+    # Documents add to alpha, batches to eta, in lambda's own type.
+    most = float(np.finfo(lambda_.stored.dtype).max) * _ROOM
+    if not (prior.alpha.sum() < most and prior.eta * prior.pattern_sums.max() < most):
+        raise ValueError("alpha or eta is beyond all bounds")
 
 
 def _check_sums(what: str, sums: Float64, kept: Float64) -> None:

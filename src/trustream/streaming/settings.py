@@ -96,7 +96,8 @@ class TrainerSettings:
             value = getattr(self, name)
             if name == "inner_iter" and value is None:
                 continue
-            if isinstance(value, bool) or not isinstance(value, int) or value < lowest:
+            whole = isinstance(value, int) and not isinstance(value, bool)
+            if not (whole and lowest <= value < 2**63):
                 raise ValueError(f"{name} must be an integer of at least {lowest}, got {value!r}")
         if not isinstance(self.learn_priors, bool):
             raise ValueError(f"learn_priors must be True or False, got {self.learn_priors!r}")
