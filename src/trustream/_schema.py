@@ -58,18 +58,17 @@ def integer(least: int, most: int = 2**63 - 1) -> Rule:
     return Rule(lambda value: type(value) is int and least <= value <= most, expected)
 
 
-def number(*, above: float = -math.inf, least: float = -math.inf, most: float = math.inf) -> Rule:
-    """Finite numbers in that range."""
-    limits = [f"above {above:g}"] * (above > -math.inf)
-    limits += [f"at least {least:g}"] * (least > -math.inf)
-    limits += [f"at most {most:g}"] * (most < math.inf)
+def number(*, above: float = -math.inf, least: float = -math.inf) -> Rule:
+    """Finite numbers above a limit, or not below one."""
+    limit = f" above {above:g}" if above > -math.inf else ""
+    limit = f" of at least {least:g}" if least > -math.inf else limit
 
     def accepts(value: Any) -> bool:
         if type(value) not in (int, float) or abs(value) > 1e308:
             return False
-        return above < value and least <= value <= most
+        return above < value and least <= value
 
-    return Rule(accepts, " ".join(["a finite number", " and ".join(limits)]).strip())
+    return Rule(accepts, f"a finite number{limit}")
 
 
 def one_of(values: Collection[Any]) -> Rule:

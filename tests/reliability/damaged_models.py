@@ -24,7 +24,7 @@ import numpy as np
 
 import trustream
 from tests.data.models import make
-from tests.reliability import damage
+from tests.reliability import crafted, damage
 from trustream import persist
 from trustream.estimators import saving
 from trustream.recommender import model_files
@@ -146,13 +146,13 @@ def cases(folder: Path, kind: str, n: int, seed: int) -> Iterator[tuple[str, str
     files = {path.stem: path.read_bytes() for path in sorted(folder.glob("*.safetensors"))}
     if kind == "by_hand":
         for name, whole in files.items():
-            for what, content in damage.by_hand(whole).items():
+            for what, content in crafted.by_hand(whole).items():
                 yield name, what, content, whole
         return
     if kind == "generate":
         yield from _generated(files, n)
         return
-    wrong = {"damage": damage.damage, "craft": damage.craft}[kind]
+    wrong = {"damage": damage.damage, "craft": crafted.craft}[kind]
     for i in range(n):
         name = list(files)[i % len(files)]
         what, content = wrong(files[name], rng)
@@ -178,8 +178,8 @@ def _generated(files: dict[str, bytes], n: int) -> Iterator[tuple[str, str, byte
     @hypothesis.given(st.data(), st.sampled_from(sorted(files)), values)
     def collect(data: Any, name: str, value: Any) -> None:
         outer = damage.header_of(files[name])
-        path = data.draw(st.sampled_from(damage.places(outer)))
-        changed = damage.changed_at(outer, path, "set", value)
+        path = data.draw(st.sampled_from(crafted.places(outer)))
+        changed = crafted.changed_at(outer, path, "set", value)
         content = damage.with_header(files[name], changed)
         if content != files[name]:
             found.append((name, f"{path} {value!r}", content, files[name]))
