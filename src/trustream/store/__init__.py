@@ -6,6 +6,7 @@
 `protocol` says what a store does; each backend is plain SQL.
 """
 
+from trustream.store.addresses import shown_address
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import RecordError, StoreError
 from trustream.store.opening import open_store
@@ -35,4 +36,5 @@ __all__ = [
     "Vocabulary",
     "VocabularyChanges",
     "open_store",
+    "shown_address",
 ]

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import astuple
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
+from trustream.store.addresses import PostgresAddress, shown_address
 from trustream.store.backend import T
 from trustream.store.errors import StoreError
 from trustream.store.migrations import missing
@@ -57,8 +57,9 @@ class PostgresBackend(PostgresTables):
         patience: float = PATIENCE,
     ) -> None:
         self.url = url
-        self.name = _without_password(url)
-        self._address, self._schema = _split(url)
+        self.name = shown_address(url)
+        parts = PostgresAddress.read(url)
+        self._address, self._schema = parts.driver_address(), parts.schema()
         self._patience = patience
         # Names this writer, and numbers what it writes.
         self._writer, self._number = uuid.uuid4().hex, 0
@@ -249,31 +250,3 @@ _REFUSALS = {
     "resolve host": "the host is not known; see to the address",
     "timeout expired": "the server did not answer in time; see to host, port and firewall",
 }
-
-
-def _split(url: str) -> tuple[str, str]:
-    """The address for the driver, and the schema.
-
-    >>> _split("postgresql://me@host/name?schema=news&sslmode=require")
-    ('postgresql://me@host/name?sslmode=require', 'news')
-    """
-    parts = urlsplit(url)
-    query = dict(parse_qsl(parts.query))
-    schema = query.pop("schema", "trustream")
-    # A host that is a folder must keep its slashes.
-    return urlunsplit(parts._replace(query=urlencode(query, safe="/"))), schema
-
-
-def _without_password(url: str) -> str:
-    """The address as it may be shown.
-
-    >>> _without_password("postgresql://me:secret@host/name?password=secret&schema=a")
-    'postgresql://me@host/name?schema=a'
-    """
-    parts = urlsplit(url)
-    user, at, host = parts.netloc.rpartition("@")
-    query = [(name, value) for name, value in parse_qsl(parts.query) if name != "password"]
-    shown = parts._replace(
-        netloc=user.partition(":")[0] + at + host, query=urlencode(query, safe="/")
-    )
-    return urlunsplit(shown)

@@ -24,7 +24,7 @@ def load_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint | None
     content = store.load(name)
     if content is None:
         return None
-    return Checkpoint.from_bytes(content, f"the checkpoint {name!r} of {store.url}")
+    return Checkpoint.from_bytes(content, f"the checkpoint {name!r} of {store.name}")
 
 
 def save_settings(store: Store, settings: TrainerSettings, name: str = DEFAULT_NAME) -> None:
@@ -51,7 +51,7 @@ def load_model(store: Store, name: str = DEFAULT_NAME) -> LatentDirichletAllocat
     checkpoint = load_checkpoint(store, name)
     if checkpoint is None:
         raise ValueError(
-            f"{store.url} holds no model {name!r} yet: run `trustream train` on it first"
+            f"{store.name} holds no model {name!r} yet: run `trustream train` on it first"
         )
     return as_estimator(checkpoint)
 

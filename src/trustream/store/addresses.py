@@ -1,0 +1,144 @@
+"""Addresses of stores: where they come from, what the driver gets, and what may be shown.
+
+A password must not reach a screen, a log or the list of processes. So there is one function that
+says how a store is named in messages, and it is built the other way round: it shows what it knows
+to be harmless and hides everything else.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import unquote
+
+_URL = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
+# However it is misspelt: a path that begins like this is an address that went wrong.
+_POSTGRES = re.compile(r"\s*(postgres|postgresql)\s*:", re.IGNORECASE)
+_HARMLESS = re.compile(r"[\w .,:/+~-]*")
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w./~-]*)(:[0-9]*)?")
+# Parts of a query that may be shown, if nothing stands before them that may not.
+_SHOWN = {"schema", "host", "hostaddr", "port", "dbname", "user", "service", "sslmode"}
+_HIDDEN = "..."
+
+
+class PostgresAddress(NamedTuple):
+    """The parts of `postgresql://...`, read as PostgreSQL's own library reads them.
+
+    Attributes:
+        user: as it stands, still encoded; None if there is none.
+        password: the same.
+        hosts: with ports, separated by commas.
+        database: the same.
+        query: pairs of names and values.
+    """
+
+    user: str | None
+    password: str | None
+    hosts: str
+    database: str
+    query: tuple[tuple[str, str], ...]
+
+    @classmethod
+    def read(cls, url: str) -> PostgresAddress:
+        """Take an address apart; any text has parts, whether they make sense or not."""
+        rest = url.partition("://")[2]
+        login = re.match(r"([^@/]*)@", rest)
+        user = password = None
+        if login:
+            user, colon, text = login[1].partition(":")
+            password = text if colon else None
+            rest = rest[login.end() :]
+        place, _, query = rest.partition("?")
+        hosts, _, database = place.partition("/")
+        pairs = (part.partition("=") for part in query.split("&") if part)
+        return cls(
+            user, password, hosts, database, tuple((name, value) for name, _, value in pairs)
+        )
+
+    def driver_address(self) -> str:
+        """What PostgreSQL's library is given: all but the schema, which is ours."""
+        login = "" if self.user is None else self.user
+        login += "" if self.password is None else f":{self.password}"
+        login += "" if self.user is None else "@"
+        query = "&".join(f"{name}={value}" for name, value in self.query if name != "schema")
+        place = f"{self.hosts}/{self.database}" if self.database else self.hosts
+        return f"postgresql://{login}{place}{'?' if query else ''}{query}"
+
+    def schema(self) -> str:
+        """Where the tables are."""
+        return unquote(dict(self.query).get("schema", "trustream"), errors="replace")
+
+    def shown(self) -> str:
+        """The address without its secrets, or next to nothing of it if they may be anywhere."""
+        if self._is_muddled():
+            return f"postgresql://{_HIDDEN}"
+        shown = []
+        for name, value in self.query:
+            if name not in _SHOWN or not _is_harmless(value):
+                # What follows may belong to it: a password may have a bare & in it.
+                break
+            shown.append(f"{name}={value}")
+        login = f"{self.user}@" if self.user else ""
+        database = f"/{self.database}" if self.database else ""
+        return f"postgresql://{login}{self.hosts}{database}{'?' if shown else ''}{'&'.join(shown)}"
+
+    def _is_muddled(self) -> bool:
+        """Whether parts of a password may have got where they do not belong."""
+        query = "&".join(f"{name}={value}" for name, value in self.query)
+        return (
+            # Bare characters that divide addresses, on either side of where it was divided.
+            "@" in f"{self.hosts}{self.database}{query}"
+            or "?" in (self.password or "")
+            or not _is_harmless(self.user or "")
+            or ":" in unquote(self.user or "")
+            or not _is_harmless(self.database)
+            or not all(_HOST.fullmatch(unquote(host)) for host in self.hosts.split(","))
+        )
+
+
+def _is_harmless(text: str) -> bool:
+    """Whether a part can be nothing but what it should be, also when it is decoded."""
+    once = unquote(text)
+    return all(_HARMLESS.fullmatch(form) is not None for form in (once, unquote(once)))
+
+
+def shown_address(url: str | Path) -> str:
+    """The name of a store as it may be shown: an address without its password.
+
+    Passwords are left out wherever they stand. Where it is not certain what belongs to the
+    password (it has characters in it that must be written as `%40` and the like), nearly
+    everything is left out. Paths of files are shown as they are.
+
+    Args:
+        url: what `open_store` takes, or anything that was meant to be that.
+
+    >>> shown_address("topics.db")
+    'topics.db'
+    >>> shown_address("postgresql://me:secret@host/name?schema=news&password=secret")
+    'postgresql://me@host/name?schema=news'
+    >>> shown_address("postgresql://me:p@ss/word@host/name")
+    'postgresql://...'
+    """
+    text = str(url)
+    if _POSTGRES.match(text) and "://" in text[:20]:
+        return PostgresAddress.read(text).shown()
+    if _POSTGRES.match(text):
+        return f"postgresql://{_HIDDEN}"
+    if scheme := _URL.match(text):
+        return f"{scheme[1].lower()}://{_HIDDEN}"
+    return _shown_path(text)
+
+
+def _shown_path(text: str) -> str:
+    """A path as it is, unless it looks like something with a password."""
+    if "://" in text:
+        return _HIDDEN
+    # As for psql: host=... user=... password=...
+    if pair := re.search(r"\b\w*(pass|pwd)\w*\s*[=:]", text, re.IGNORECASE):
+        return f"{text[: pair.start()]}{_HIDDEN}"
+    drive = re.match(r"[A-Za-z]:[\\/]", text)
+    start = drive.end() if drive else 0
+    if login := re.search(r":.*@.*", text[start:], re.DOTALL):
+        return f"{text[: start + login.start()]}:{_HIDDEN}"
+    return text
