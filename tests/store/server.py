@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import atexit
 import shutil
+import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +43,14 @@ class Server:
 
     def start(self) -> None:
         """Start again after a stop."""
-        self._server.ensure_postgres_running()
+        end = time.monotonic() + 120
+        while True:
+            try:
+                return self._server.ensure_postgres_running()
+            except subprocess.TimeoutExpired:
+                # After 10 s, which a busy machine may need for a recovery; it goes on starting.
+                if time.monotonic() > end:
+                    raise
 
     def end(self) -> None:
         """Stop for good; at once, since nothing of it is needed any more."""

@@ -103,22 +103,22 @@ def test_a_draw_that_is_done_again_draws_the_same(url: str) -> None:
 def test_a_server_that_stays_away(url: str) -> None:
     with open_store(url, min_documents=1) as store:
         backend: Any = store._open
-        backend._patience = 0.5
+        backend._server.patience = 0.5
         store.append([Record("a", ["x"])])
-        address = backend._address
-        backend._address = "postgresql://localhost:1/nobody"
+        address = backend._server.address
+        backend._server.address = "postgresql://localhost:1/nobody"
         backend._database.close()
         with pytest.raises(StoreError, match="no server answers; see that it runs"):
             store.append([Record("b", ["y"])])
         with pytest.raises(StoreError, match="no server answers"):
             store.totals()
-        backend._address = address
+        backend._server.address = address
         assert store.totals().documents == 1
         Wire(store, "COMMIT", True)
-        backend._address = "postgresql://localhost:1/nobody"
+        backend._server.address = "postgresql://localhost:1/nobody"
         with pytest.raises(StoreError, match=r"not known whether .* with the same append ids"):
             store.append([Record("c", ["y"], append_id="c")])
-        backend._address = address
+        backend._server.address = address
         assert store.append([Record("c", ["y"], append_id="c")]).n_repeated == 1
         assert documents(store) == {"a": {"x": 1}, "c": {"y": 1}}
 

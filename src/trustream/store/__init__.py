@@ -6,7 +6,7 @@
 `protocol` says what a store does; each backend is plain SQL.
 """
 
-from trustream.store.addresses import shown_address
+from trustream.store.addresses import resolve_address, shown_address
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import RecordError, StoreError
 from trustream.store.opening import open_store
@@ -36,5 +36,6 @@ __all__ = [
     "Vocabulary",
     "VocabularyChanges",
     "open_store",
+    "resolve_address",
     "shown_address",
 ]

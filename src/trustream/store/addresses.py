@@ -7,14 +7,24 @@ to be harmless and hides everything else.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from trustream.store.errors import StoreError
+
+# Characters of a file that holds an address.
+_MAX_LENGTH = 10_000
+# PostgreSQL cuts longer names off, and two stores would be one.
+_MAX_SCHEMA = 63
+
 _URL = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
 # However it is misspelt: a path that begins like this is an address that went wrong.
 _POSTGRES = re.compile(r"\s*(postgres|postgresql)\s*:", re.IGNORECASE)
+# As psql takes them, but not this library.
+_PAIRS = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=")
 _HARMLESS = re.compile(r"[\w .,:/+~-]*")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w./~-]*)(:[0-9]*)?")
 # Parts of a query that may be shown, if nothing stands before them that may not.
@@ -67,11 +77,31 @@ class PostgresAddress(NamedTuple):
 
     def schema(self) -> str:
         """Where the tables are."""
-        return unquote(dict(self.query).get("schema", "trustream"), errors="replace")
+        name = unquote(dict(self.query).get("schema", "trustream"))
+        size = len(name.encode(errors="replace"))
+        if not 1 <= size <= _MAX_SCHEMA or "\0" in name:
+            raise StoreError(
+                f"the schema of {self.shown()} has a name of {size} bytes; give it a name of 1 to "
+                f"{_MAX_SCHEMA} bytes, which is all that PostgreSQL can tell apart"
+            )
+        return name
+
+    def without_secrets(self, text: str) -> str:
+        """A message of the driver as it may be shown; it may repeat parts of the address."""
+        if self.is_muddled():
+            return (
+                "the address cannot be used as it is; write special characters of the password as "
+                "%40 and the like, or leave the password to PGPASSWORD or a password file"
+            )
+        secrets = [value for name, value in self.query if name not in _SHOWN]
+        secrets += [self.password or "", *map(unquote, [*secrets, self.password or ""])]
+        for secret in sorted({*secrets} - {""}, key=len, reverse=True):
+            text = text.replace(secret, _HIDDEN)
+        return text
 
     def shown(self) -> str:
         """The address without its secrets, or next to nothing of it if they may be anywhere."""
-        if self._is_muddled():
+        if self.is_muddled():
             return f"postgresql://{_HIDDEN}"
         shown = []
         for name, value in self.query:
@@ -83,7 +113,7 @@ class PostgresAddress(NamedTuple):
         database = f"/{self.database}" if self.database else ""
         return f"postgresql://{login}{self.hosts}{database}{'?' if shown else ''}{'&'.join(shown)}"
 
-    def _is_muddled(self) -> bool:
+    def is_muddled(self) -> bool:
         """Whether parts of a password may have got where they do not belong."""
         query = "&".join(f"{name}={value}" for name, value in self.query)
         return (
@@ -142,3 +172,65 @@ def _shown_path(text: str) -> str:
     if login := re.search(r":.*@.*", text[start:], re.DOTALL):
         return f"{text[: start + login.start()]}:{_HIDDEN}"
     return text
+
+
+def resolve_address(url: str | Path) -> str:
+    """The address of a store, which may stand in the environment or in a file.
+
+    Everybody on a machine can see the arguments of its processes. `env:NAME` is the address that
+    the environment variable NAME holds, `@path` the one on the only line of a file. Everything
+    else is the address itself.
+
+    Args:
+        url: what `open_store` was given. A path that begins like that is written `./@path`.
+
+    Raises:
+        StoreError: there is no address.
+
+    >>> resolve_address("topics.db")
+    'topics.db'
+    >>> os.environ["NEWS_STORE"] = "postgresql://me:secret@host/news"
+    >>> shown_address(resolve_address("env:NEWS_STORE"))
+    'postgresql://me@host/news'
+    """
+    if isinstance(url, str) and url.startswith("env:"):
+        found, where = os.environ.get(url[4:]), f"the environment variable {url[4:]!r}"
+        if found is None:
+            raise StoreError(f"{where} is not set; put the address of the store into it")
+    elif isinstance(url, str) and url.startswith("@"):
+        found, where = _first_line(url[1:]), f"the file {url[1:]!r}"
+    else:
+        return _plain(str(url))
+    found = found.strip()
+    if not found or len(found.splitlines()) > 1 or not found.isprintable():
+        raise StoreError(f"{where} holds no address; put it there, and nothing else, on one line")
+    if found.startswith(("env:", "@")):
+        raise StoreError(f"{where} says where else to look; put the address itself there")
+    return _plain(found)
+
+
+def _first_line(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read(_MAX_LENGTH)
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise StoreError(
+            f"the file {path!r} with the address of the store cannot be read: {reason}"
+        ) from error
+
+
+def _plain(address: str) -> str:
+    """An address as it is, without spaces around it; refuses what only looks like a path."""
+    scheme = _URL.match(address)
+    if scheme is None and not _POSTGRES.match(address) and not _PAIRS.match(address):
+        if "\0" in address:
+            raise StoreError(f"{shown_address(address)!r} has a NUL in it; give the path of a file")
+        return address
+    address = address.strip()
+    if scheme is None or not address.isprintable():
+        raise StoreError(
+            f"{shown_address(address)} cannot be read as an address; give "
+            "postgresql://user@host/database as a string, or the path of a file"
+        )
+    return scheme[1].lower() + address[len(scheme[1]) :]

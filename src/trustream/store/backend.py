@@ -5,10 +5,12 @@ All but `run` and `close` are called inside `run`.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
+from trustream.store.errors import StoreError
 from trustream.store.protocol import Position, Settings
 
 T = TypeVar("T")
@@ -59,9 +61,39 @@ class Row(NamedTuple):
     content: bytes
 
 
+class History:
+    """Notices when a database is not what it was, as after an older copy was restored over it.
+
+    What is kept in memory of its words and counts would be wrong from then on.
+
+    >>> history = History("topics.db")
+    >>> history.follow(7)
+    >>> history.follow(6)
+    Traceback (most recent call last):
+        ...
+    trustream.store.errors.StoreError: topics.db has gone back from change 7 to change 6: ...
+    """
+
+    def __init__(self, name: str) -> None:
+        self._name, self._last, self._back = name, 0, -1
+
+    def follow(self, sequence: int) -> None:
+        """Take note of the number of the last change, which never falls."""
+        if sequence < self._last and self._back < 0:
+            self._back = sequence
+        if self._back >= 0:
+            raise StoreError(
+                f"{self._name} has gone back from change {self._last} to change {self._back}: an "
+                "older copy was put in its place while it was open; open the store again"
+            )
+        self._last = sequence
+
+
 class Backend(Protocol):
     """A database that holds one store."""
 
+    # Held by the thread whose turn it is.
+    lock: threading.RLock
     # To open it again, and to be shown.
     url: str
     name: str

@@ -25,6 +25,7 @@ from trustream.store.protocol import (
     VocabularyChanges,
 )
 from trustream.store.records import name_fault
+from trustream.store.turns import Turns, in_turn
 from trustream.store.writing import Writer
 
 # Bytes of one part of what is kept under a name.
@@ -55,8 +56,16 @@ class DocumentStore:
         self._backend: Backend | None = backend
         self._url, self._name = backend.url, backend.name
         self._settings = backend.settings
-        self._writer = Writer(backend)
+        self._turns = Turns(self._name, backend.lock)
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin anew with what is kept in memory."""
+        self._writer = Writer(self._open)
         self._columns = Columns()
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self._name}{'' if self._backend else ', closed'}>"
 
     @property
     def url(self) -> str:
@@ -88,19 +97,26 @@ class DocumentStore:
             RecordError: a record is bad; its `index` says which.
             StoreError: the database cannot take them.
         """
-        _ = self._open
         if position is not None:
             _check_position(position)
+        # Whoever gives the records may itself wait for a turn with this store.
+        return self._append(list(records), position)
+
+    @in_turn
+    def _append(self, records: list[Record], position: Position | None) -> Appended:
+        _ = self._open
         return self._writer.append(records, position)
 
     def delete(self, keys: Iterable[str]) -> int:
         """Delete documents; returns how many there were. Unknown keys are passed over."""
-        backend = self._open
-        if isinstance(keys, str):
-            raise ValueError(f"keys are one string, {keys!r}; give a list of keys")
-        wanted = _possible(keys)
-        return self._writer.delete(lambda _: [row.place for row in backend.by_key(wanted)])
+        return self._delete(_possible(_several(keys)))
 
+    @in_turn
+    def _delete(self, keys: list[str]) -> int:
+        backend = self._open
+        return self._writer.delete(lambda _: [row.place for row in backend.by_key(keys)])
+
+    @in_turn
     def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
         """Delete all but the `newest` documents by time, and those before `since`; how many.
 
@@ -124,6 +140,7 @@ class DocumentStore:
 
     # --- reading
 
+    @in_turn
     def totals(self) -> Totals:
         """Counts as of now, in O(1)."""
         backend = self._open
@@ -139,6 +156,7 @@ class DocumentStore:
             vocabulary=state.vocabulary,
         )
 
+    @in_turn
     def draw(self, n: int, rng: np.random.Generator, *, held_out: bool = False) -> Documents:
         """min(n, N) different documents, uniform over the live training (or held-out) ones."""
         backend = self._open
@@ -160,9 +178,11 @@ class DocumentStore:
 
     def read(self, keys: Sequence[str]) -> Documents:
         """The documents of these keys, in this order; KeyError names one that is not there."""
+        return self._read(list(_several(keys)))
+
+    @in_turn
+    def _read(self, keys: list[str]) -> Documents:
         backend = self._open
-        if isinstance(keys, str):
-            raise ValueError(f"keys are one string, {keys!r}; give a list of keys")
 
         def work() -> Documents:
             state = backend.state(write=False)
@@ -192,6 +212,7 @@ class DocumentStore:
             raise ValueError(f"n is {n}; give a number of documents, 1 or more")
         return self._block(after, n, training=True)
 
+    @in_turn
     def _block(self, last: int, block: int, training: bool = False) -> tuple[Documents, int]:
         backend = self._open
 
@@ -227,6 +248,7 @@ class DocumentStore:
         changes = self.vocabulary_since(-1)
         return Vocabulary(changes.words, changes.version)
 
+    @in_turn
     def vocabulary_since(self, version: int) -> VocabularyChanges:
         """The columns that changed after a version, with the words that they have now."""
         backend = self._open
@@ -239,6 +261,7 @@ class DocumentStore:
 
         return backend.run(work, write=False)
 
+    @in_turn
     def position(self, feed: str) -> Position | None:
         """How far a feed has been read; None if never."""
         backend = self._open
@@ -248,6 +271,7 @@ class DocumentStore:
 
     # --- what is learned
 
+    @in_turn
     def save(self, name: str, content: bytes) -> None:
         """Keep bytes under a name, replacing what was there (checkpoints of a trainer)."""
         backend = self._open
@@ -256,6 +280,7 @@ class DocumentStore:
         parts = [bytes(view[i : i + _PART]) for i in range(0, max(len(view), 1), _PART)]
         backend.run(lambda: backend.put_saved(name, parts), write=True)
 
+    @in_turn
     def load(self, name: str) -> bytes | None:
         """The bytes kept under a name; None if there are none."""
         backend = self._open
@@ -268,9 +293,15 @@ class DocumentStore:
 
     def close(self) -> None:
         """Let go of the database; closing twice does nothing."""
-        if self._backend is not None:
-            self._backend.close()
+        if self._turns.elsewhere:
+            # The database is the parent's; this process has let go of it when it was forked.
             self._backend = None
+            return
+        with self._turns.lock:
+            self._turns.check_idle()
+            backend, self._backend = self._backend, None
+            if backend is not None:
+                backend.close()
 
     def __enter__(self) -> DocumentStore:
         return self
@@ -282,6 +313,12 @@ class DocumentStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _several(keys: Iterable[str]) -> Iterable[str]:
+    if isinstance(keys, str):
+        raise ValueError(f"keys are one string, {keys!r}; give a list of keys")
+    return keys
 
 
 def _possible(keys: Iterable[str]) -> list[str]:

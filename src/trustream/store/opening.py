@@ -10,6 +10,7 @@ from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
+from trustream.store.addresses import resolve_address
 from trustream.store.backend import Backend
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import StoreError
@@ -30,7 +31,8 @@ def open_store(
 
     Args:
         url: path of a SQLite file, or `postgresql://user:password@host/database`; with
-            `?schema=name` there may be several stores in a database.
+            `?schema=name` there may be several stores in a database. `env:NAME` is the address
+            in an environment variable, `@path` the one in a file.
         create: whether to make a store that is not there.
         held_out: share of documents that trainers never learn from, 0 to 1, 1 not included.
         min_documents: a word takes part once it is in that many documents.
@@ -67,18 +69,19 @@ def open_store(
             backend.put_state(state)
         return settings
 
-    store = DocumentStore(_backend(url, create, first))
+    backend = _backend(resolve_address(url), create, first)
     try:
+        store = DocumentStore(backend)
         _compare(store, given, words)
     except BaseException:
-        store.close()
+        backend.close()
         raise
     return store
 
 
-def _backend(url: str | Path, create: bool, first: Callable[[Any], Settings]) -> Backend:
+def _backend(url: str, create: bool, first: Callable[[Any], Settings]) -> Backend:
     # Loaded here, so that SQLite needs no driver of PostgreSQL.
-    scheme = re.match(r"([a-z][a-z0-9+.-]*)://", str(url))
+    scheme = re.match(r"([a-z][a-z0-9+.-]*)://", url)
     if scheme is None:
         from trustream.store.sqlite import SqliteBackend
 
@@ -86,7 +89,7 @@ def _backend(url: str | Path, create: bool, first: Callable[[Any], Settings]) ->
     if scheme[1] in ("postgresql", "postgres"):
         from trustream.store.postgres import PostgresBackend
 
-        return PostgresBackend(str(url), create=create, first=first)
+        return PostgresBackend(url, create=create, first=first)
     raise StoreError(
         f"there is no store for {scheme[1]}://; give the path of a SQLite file, or postgresql://..."
     )

@@ -7,6 +7,8 @@ whether it was stored: nothing is stored twice and nothing that was acknowledged
 
 from __future__ import annotations
 
+import os
+import threading
 import time
 import uuid
 from collections.abc import Callable
@@ -14,26 +16,29 @@ from contextlib import suppress
 from dataclasses import astuple
 from typing import Any
 
-from trustream.store.addresses import PostgresAddress, shown_address
-from trustream.store.backend import T
+from trustream.store import forks
+from trustream.store.backend import History, State, T
 from trustream.store.errors import StoreError
 from trustream.store.migrations import missing
 from trustream.store.protocol import Settings
 
 try:
     import psycopg
-    from psycopg import sql
+    from psycopg import pq, sql
 
+    from trustream.store.postgres_server import PATIENCE, Server
     from trustream.store.postgres_tables import PostgresTables
 except ImportError as error:
     raise StoreError(
         f"PostgreSQL needs its driver ({error}): pip install 'trustream[postgres]'"
     ) from error
 
-# Seconds to wait for other writers, and for a server that went away.
-PATIENCE = 60.0
+# Seconds after which the row of a writer that was killed is deleted. A writer may have to ask
+# for its row for as long as it is patient, and a process may stand still.
+_ABANDONED = 30 * 86400.0
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
+_IDLE = pq.TransactionStatus.IDLE
 
 
 class PostgresBackend(PostgresTables):
@@ -56,37 +61,24 @@ class PostgresBackend(PostgresTables):
         first: Callable[[PostgresBackend], Settings],
         patience: float = PATIENCE,
     ) -> None:
-        self.url = url
-        self.name = shown_address(url)
-        parts = PostgresAddress.read(url)
-        self._address, self._schema = parts.driver_address(), parts.schema()
-        self._patience = patience
-        # Names this writer, and numbers what it writes.
-        self._writer, self._number = uuid.uuid4().hex, 0
-        self._connect()
-        try:
-            self._set_up(create, first)
-        except psycopg.Error as error:
-            self._database.close()
-            raise self._explained(error, "opened") from error
-        except BaseException:
-            self._database.close()
-            raise
-
-    def _connect(self) -> None:
-        try:
-            self._database = psycopg.connect(self._address, autocommit=True, connect_timeout=10)
-            run = self._database.execute
-            path = sql.SQL("SET search_path TO {}").format(sql.Identifier(self._schema))
-            run(path)
-            run("SELECT set_config('lock_timeout', %s, false)", (f"{int(self._patience)}s",))
-            # An append is durable when it returns, whatever the server's default.
-            run(
-                "SELECT set_config('synchronous_commit', 'on', false)"
-                " WHERE current_setting('synchronous_commit') = 'off'"
-            )
-        except psycopg.Error as error:
-            raise self._explained(error, "opened") from error
+        self._server = Server(url, patience)
+        self.url, self.name, self._schema = url, self._server.name, self._server.schema
+        self.lock = threading.RLock()
+        self._history = History(self.name)
+        # Names this writer. What it writes is numbered by the server's clock, in microseconds,
+        # so that the number also says when that was.
+        self._writer, self._number, self._signed = uuid.uuid4().hex, 0, False
+        forks.remember(self)
+        with self.lock:
+            self._database = self._server.first_connection()
+            try:
+                self._set_up(create, first)
+            except psycopg.Error as error:
+                self._database.close()
+                raise self._server.explained(error, "opened") from self._server.cause(error)
+            except BaseException:
+                self._database.close()
+                raise
 
     def _set_up(self, create: bool, first: Callable[[PostgresBackend], Settings]) -> None:
         encoding = self._all("SHOW server_encoding")[0][0]
@@ -136,8 +128,9 @@ class PostgresBackend(PostgresTables):
 
     def run(self, work: Callable[[], T], *, write: bool) -> T:
         """Do the work in one transaction, again if the connection is lost."""
-        deadline = time.monotonic() + self._patience
-        self._number += write
+        deadline = time.monotonic() + self._server.patience
+        if write:
+            self._number = max(self._number + 1, self._server.now())
         while True:
             try:
                 return self._transact(work, write=write, begin="BEGIN" if write else _READ)
@@ -146,32 +139,63 @@ class PostgresBackend(PostgresTables):
                     return doubt.result
             except psycopg.Error as error:
                 if not self._is_lost(error):
-                    raise self._explained(error, "changed" if write else "read") from error
+                    done = "changed" if write else "read"
+                    raise self._server.explained(error, done) from self._server.cause(error)
                 if time.monotonic() > deadline:
-                    raise self._explained(error, "reached") from error
+                    raise self._server.explained(error, "reached") from self._server.cause(error)
                 self._connect_again(deadline)
 
     def _transact(self, work: Callable[[], T], *, write: bool, begin: str) -> T:
-        self._database.execute(begin)
+        """The transaction, which is over in any case, whatever interrupts it."""
         try:
-            if write:
-                self._database.execute(
-                    "INSERT INTO writer VALUES (%s, %s)"
-                    " ON CONFLICT (name) DO UPDATE SET number = excluded.number",
-                    (self._writer, self._number),
-                )
-            result = work()
-        except BaseException:
-            with suppress(psycopg.Error):
-                self._database.execute("ROLLBACK")
+            if self._database.pgconn.transaction_status != _IDLE:
+                # The last one was interrupted again while it dealt with an interrupt.
+                self._database.pgconn.finish()
+            result = self._until_commit(work, write, begin)
+            try:
+                self._database.execute("COMMIT")
+            except psycopg.Error as error:
+                if write and self._is_lost(error):
+                    raise _InDoubt(result) from self._server.cause(error)
+                raise
+        except Exception:
             raise
-        try:
-            self._database.execute("COMMIT")
-        except psycopg.Error as error:
-            if write and self._is_lost(error):
-                raise _InDoubt(result) from error
+        except BaseException:
+            # Interrupted in the middle of anything: the server ends this transaction, and the
+            # next one gets a new connection. No Python function is called here, since another
+            # interrupt would be heard inside it.
+            self._database.pgconn.finish()
             raise
         return result
+
+    def _until_commit(self, work: Callable[[], T], write: bool, begin: str) -> T:
+        try:
+            self._database.execute(begin)
+            if write:
+                self._sign()
+            return work()
+        except Exception:
+            with suppress(psycopg.Error):
+                self._database.execute("ROLLBACK")
+            if self._database.pgconn.transaction_status != _IDLE:
+                self._database.pgconn.finish()
+            raise
+
+    def _sign(self) -> None:
+        """Leave the number of this transaction; the first time also see to those who cannot."""
+        self._database.execute(
+            "INSERT INTO writer VALUES (%s, %s)"
+            " ON CONFLICT (name) DO UPDATE SET number = excluded.number",
+            (self._writer, self._number),
+        )
+        if not self._signed:
+            self._signed = True
+            # Older versions counted from 1, which does not say when that was.
+            self._database.execute(
+                "DELETE FROM writer WHERE name IN (SELECT name FROM writer"
+                " WHERE number BETWEEN 1e15::bigint AND %s FOR UPDATE SKIP LOCKED)",
+                (self._number - int(1e6 * _ABANDONED),),
+            )
 
     def _was_stored(self, deadline: float, doubt: _InDoubt) -> bool:
         """Whether the last transaction was committed, though nobody said so."""
@@ -185,41 +209,44 @@ class PostgresBackend(PostgresTables):
                     (self._writer,),
                 ).fetchone()
                 return row is not None and row[0] == self._number
-            except (psycopg.Error, StoreError) as error:
+            except (psycopg.Error, StoreError):
                 if time.monotonic() > deadline:
                     raise StoreError(
                         f"{self.name} went away while it stored something: it is not known "
                         "whether it was stored; send it again with the same append ids"
-                    ) from (doubt.__cause__ or error)
+                    ) from doubt.__cause__
 
     def _connect_again(self, deadline: float) -> None:
         self._database.close()
-        while True:
-            try:
-                return self._connect()
-            except StoreError:
-                if time.monotonic() > deadline:
-                    raise
-                time.sleep(0.1)
+        self._database = self._server.connection_again(deadline)
 
     def _is_lost(self, error: psycopg.Error) -> bool:
         """Whether doing it again may help: nothing was stored, and the server may come back."""
         return self._database.closed or error.sqlstate in _PASSING
 
-    def _explained(self, error: psycopg.Error, done: str) -> StoreError:
-        """The error as one that says what to do."""
-        text = str(error).strip()
-        advice = _ADVICE.get(error.sqlstate or "")
-        if advice is None:
-            advice = next((a for part, a in _REFUSALS.items() if part in text), text)
-        end = "; nothing of it was stored" if done == "changed" else ""
-        return StoreError(f"{self.name} could not be {done}: {advice}{end}")
+    def state(self, *, write: bool) -> State:
+        """The counters."""
+        state = super().state(write=write)
+        self._history.follow(state.sequence)
+        return state
+
+    # --- life
 
     def close(self) -> None:
         """Let go of the connection."""
-        with suppress(psycopg.Error):
-            self._database.execute("DELETE FROM writer WHERE name = %s", (self._writer,))
-        self._database.close()
+        try:
+            if self._number:
+                with suppress(psycopg.Error):
+                    self._database.execute("DELETE FROM writer WHERE name = %s", (self._writer,))
+        finally:
+            self._database.pgconn.finish()
+
+    def leave(self, *, quiet: bool) -> None:
+        """Let go of it in a child that was forked: the server must hear nothing from the child."""
+        socket = self._database.pgconn.socket
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.dup2(nothing, socket, inheritable=False)
+        os.close(nothing)
 
 
 class _InDoubt(Exception):
@@ -232,21 +259,3 @@ class _InDoubt(Exception):
 
 # The server stops, has crashed or is starting; a deadlock or a conflict was resolved.
 _PASSING = {"57P01", "57P02", "57P03", "40001", "40P01"}
-_ADVICE = {
-    "53100": "the server's disk is full; free some space there and send it again",
-    "25006": "the server takes no changes (it is a standby or set to read only); give the primary",
-    "42501": "the user may not do that; grant it the rights to the schema",
-    "55P03": "another process has been writing for too long; try again when it is done",
-}
-# Refusals to connect come without a code.
-_REFUSALS = {
-    "password authentication failed": (
-        "the server refused the user or the password; see to both in the address"
-    ),
-    "no password supplied": "the server wants a password; put it into the address or PGPASSWORD",
-    "does not exist": "the user or the database is not there; make it (createdb, createuser) first",
-    "Connection refused": "no server answers; see that it runs, and to host and port",
-    "No such file or directory": "no server answers; see that it runs, and to host and port",
-    "resolve host": "the host is not known; see to the address",
-    "timeout expired": "the server did not answer in time; see to host, port and firewall",
-}

@@ -6,21 +6,30 @@ every commit, so that what was acknowledged survives a loss of power.
 
 from __future__ import annotations
 
+import ctypes
 import sqlite3
+import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import astuple
 from pathlib import Path
 
-from trustream.store.backend import T
+from trustream.store import forks
+from trustream.store.addresses import shown_address
+from trustream.store.backend import History, State, T
 from trustream.store.errors import StoreError
 from trustream.store.migrations import missing
 from trustream.store.protocol import Settings
+from trustream.store.sqlite_errors import explained, is_code
+from trustream.store.sqlite_files import Files, Identity, identity
 from trustream.store.sqlite_tables import SqliteTables
 
-# Seconds that a writer waits for others.
-PATIENCE = 60.0
+# Seconds that a writer waits for others, and after how many it hears an interrupt meanwhile.
+PATIENCE, _SLICE = 60.0, 0.1
+# Bytes of log beyond which a writer waits for readers, so that it can begin at its start again:
+# it grows for as long as there is always somebody who reads from it.
+LOG_LIMIT = 64 << 20
 _PRAGMAS = (
     "synchronous=FULL",
     # 32 MB of pages in memory.
@@ -29,9 +38,13 @@ _PRAGMAS = (
     "mmap_size=0",
     # 32 MB of log before it goes into the file: pages that change again and again go once.
     "wal_autocheckpoint=8192",
+    # What is cut off when it begins at its start again.
+    f"journal_size_limit={LOG_LIMIT // 2}",
 )
 # In the header of the file: whose it is.
 _OURS = 0x7472_7374
+# Files that this process must not open, since it was forked in the middle of their use.
+_SPOILT: set[Identity] = set()
 
 
 class SqliteBackend(SqliteTables):
@@ -54,66 +67,82 @@ class SqliteBackend(SqliteTables):
         first: Callable[[SqliteBackend], Settings],
         patience: float = PATIENCE,
     ) -> None:
-        self.url = self.name = str(path)
+        self.url, self.name = str(path), shown_address(path)
+        self.lock = threading.RLock()
         self._patience = patience
+        self._files, self._history = Files(path), History(self.name)
+        # When to try again to begin the log at its start, after readers were in the way.
+        self._try_again = 0.0
         if sqlite3.sqlite_version_info < (3, 35):
             raise StoreError(
                 f"SQLite {sqlite3.sqlite_version} is too old; use a Python that has 3.35 or newer"
             )
-        _check_path(Path(path), create)
+        new = _check_path(Path(path), create)
+        forks.remember(self)
+        with self.lock:
+            self._open(new)
+            try:
+                with self._explained("opened"):
+                    self._set_up(create, first)
+            except BaseException:
+                self._database.close()
+                raise
+
+    def _open(self, new: bool) -> None:
+        found = identity(self._files.path)
+        if found is not None and found in _SPOILT:
+            raise StoreError(
+                f"{self.name} was being used when this process was forked, and cannot be opened "
+                "in it any more; fork at another time, or start processes anew (spawn)"
+            )
+        address = f"{Path(self._files.path).as_uri()}?mode={'rwc' if new else 'rw'}"
         with self._explained("opened"):
             self._database = sqlite3.connect(
-                self.url, timeout=patience, isolation_level=None, check_same_thread=False
+                address, uri=True, timeout=_SLICE, isolation_level=None, check_same_thread=False
             )
-        try:
-            with self._explained("opened"):
-                self._set_up(first)
-        except BaseException:
-            self._database.close()
-            raise
 
-    def _set_up(self, first: Callable[[SqliteBackend], Settings]) -> None:
+    def _set_up(self, create: bool, first: Callable[[SqliteBackend], Settings]) -> None:
         run = self._database.execute
-        self._check_ours()
-        self._use_log()
+        self._files.note()
+        self._patiently(lambda: self._check_ours(create))
+        self._patiently(self._use_log)
         for pragma in _PRAGMAS:
             run(f"PRAGMA {pragma}")
-        if missing(self._applied(), self.url):
-            self.run(lambda: self._migrate(first), write=True)
-        row = run("SELECT held_out, min_documents, max_words, fixed FROM settings").fetchone()
+        if missing(self._patiently(self._applied), self.name):
+            self._transact("BEGIN IMMEDIATE", lambda: self._migrate(first))
+        settings = "SELECT held_out, min_documents, max_words, fixed FROM settings"
+        row = self._patiently(lambda: run(settings).fetchone())
         self.settings = Settings(row[0], row[1], row[2], bool(row[3]))
+        self._files.note_all()
+        self._refuse(self._files.any_fault())
 
-    def _check_ours(self) -> None:
-        """Refuse a database that something else has made."""
+    def _check_ours(self, create: bool) -> None:
+        """Refuse a database that something else has made, or that is none yet."""
+
         # In one transaction: another process may be making the tables at this moment.
-        self._database.execute("BEGIN")
-        try:
+        def look() -> tuple[int, int]:
             tables = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            ours = self._database.execute("PRAGMA application_id").fetchone()[0]
-        finally:
-            self._database.execute("ROLLBACK")
+            return tables, self._database.execute("PRAGMA application_id").fetchone()[0]
+
+        tables, ours = self._transact("BEGIN", look)
         if tables and ours != _OURS:
             raise StoreError(
-                f"{self.url} is a SQLite database, but not one of trustream; give another file"
+                f"{self.name} is a SQLite database, but not one of trustream; give another file"
+            )
+        if not tables and not create:
+            raise StoreError(
+                f"{self.name} is empty: there is no store in it; make the store first, restore a "
+                "copy, or see to the path"
             )
 
     def _use_log(self) -> None:
         """Switch to the write-ahead log, which two processes cannot do at the same moment."""
-        deadline = time.monotonic() + self._patience
-        while True:
-            try:
-                mode = self._database.execute("PRAGMA journal_mode=WAL").fetchone()[0]
-            except sqlite3.OperationalError as error:
-                if not _is(error, sqlite3.SQLITE_BUSY) or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.01)
-                continue
-            if mode != "wal":
-                raise StoreError(
-                    f"{self.url} lies where SQLite cannot keep a write-ahead log; "
-                    "put it on a local disk"
-                )
-            return
+        mode = self._database.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        if mode != "wal":
+            raise StoreError(
+                f"{self.name} lies where SQLite cannot keep a write-ahead log; "
+                "put it on a local disk"
+            )
 
     def _applied(self) -> list[str]:
         tables = self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'migration'")
@@ -128,7 +157,7 @@ class SqliteBackend(SqliteTables):
         if not applied:
             run(f"PRAGMA application_id={_OURS}")
             run("CREATE TABLE migration (name TEXT PRIMARY KEY, applied REAL NOT NULL)")
-        for step in missing(applied, self.url):
+        for step in missing(applied, self.name):
             for statement in step.sqlite:
                 run(statement)
             run("INSERT INTO migration VALUES (?, ?)", (step.name, time.time()))
@@ -139,73 +168,122 @@ class SqliteBackend(SqliteTables):
 
     def run(self, work: Callable[[], T], *, write: bool) -> T:
         """Do the work in one transaction."""
-        with self._explained("changed" if write else "read"):
-            self._database.execute("BEGIN IMMEDIATE" if write else "BEGIN")
-            try:
-                result = work()
-                self._database.execute("COMMIT")
-            except BaseException:
-                if self._database.in_transaction:
-                    self._database.execute("ROLLBACK")
-                raise
-            return result
+        if write:
+            with self._explained("changed"):
+                return self._write(work)
+        with self._explained("read"):
+            self._refuse(self._files.fault())
+            return self._patiently(lambda: self._transact("BEGIN", work))
 
-    @contextmanager
-    def _explained(self, done: str) -> Iterator[None]:
-        """Turn SQLite's errors into ones that say what to do."""
+    def _write(self, work: Callable[[], T]) -> T:
+        self._refuse(self._files.any_fault(), "; nothing of it was stored")
+        result = self._transact("BEGIN IMMEDIATE", work)
+        # Before it is acknowledged: what went into a file that nobody can open is lost.
+        self._refuse(
+            self._files.any_fault(),
+            ": it is not known whether it was stored; send it again with the same append ids",
+        )
+        if self._files.log_bytes > LOG_LIMIT:
+            self._begin_log_again()
+        return result
+
+    def _transact(self, begin: str, work: Callable[[], T]) -> T:
+        """The transaction, which is over in any case, whatever interrupts it."""
+        database = self._database
         try:
-            yield
-        except sqlite3.Error as error:
-            raise StoreError(
-                f"{self.url} could not be {done}: {self._advice(error)}; nothing of it was stored"
-                if done == "changed"
-                else f"{self.url} could not be {done}: {self._advice(error)}"
-            ) from error
+            if begin == "BEGIN":
+                database.execute(begin)
+            else:
+                self._patiently(lambda: database.execute(begin))
+            result = work()
+            database.execute("COMMIT")
+        except BaseException:
+            # No Python function is called here: an interrupt would be heard inside it.
+            if database.in_transaction:
+                try:
+                    database.execute("ROLLBACK")
+                except sqlite3.Error:
+                    database.close()
+            raise
+        return result
 
-    def _advice(self, error: sqlite3.Error) -> str:
-        for code, advice in _ADVICE.items():
-            if _is(error, code):
-                return advice.format(patience=self._patience)
-        return f"{error} ({getattr(error, 'sqlite_errorname', type(error).__name__)})"
+    def _patiently(self, call: Callable[[], T]) -> T:
+        """Call again while others are in the way; interrupts are heard in between."""
+        deadline = time.monotonic() + self._patience
+        while True:
+            try:
+                return call()
+            except sqlite3.OperationalError as error:
+                if not is_code(error, sqlite3.SQLITE_BUSY) or time.monotonic() > deadline:
+                    raise
+                time.sleep(0.005)
+
+    def _begin_log_again(self) -> None:
+        """Take all of the log into the file and wait for those who still read from the log.
+
+        Who begins to read from now on needs the file alone, and readers are quick, so that it
+        takes little time. Should one be slow, appends do not wait for it each time.
+        """
+        start = time.monotonic()
+        if start < self._try_again:
+            return
+        try:
+            # The answer begins with 1 if somebody was in the way.
+            busy = self._database.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()[0]
+        except sqlite3.Error:
+            # The append is stored all the same; what is wrong shows at the next one.
+            busy = 1
+        if busy:
+            self._try_again = time.monotonic() + 10 * (time.monotonic() - start)
+
+    def state(self, *, write: bool) -> State:
+        """The counters."""
+        state = super().state(write=write)
+        self._history.follow(state.sequence)
+        return state
+
+    # --- what can go wrong
+
+    def _refuse(self, fault: str | None, end: str = "") -> None:
+        """Have nothing to do with files that are not those that were opened."""
+        if fault is not None:
+            raise StoreError(
+                f"{self.name} was moved, deleted or replaced while it was open: {fault}{end}; "
+                "put the file back, or open the store again"
+            )
+
+    def _explained(self, done: str) -> AbstractContextManager[None]:
+        return explained(self.name, done, self._patience)
+
+    # --- life
 
     def close(self) -> None:
         """Let go of the file."""
         self._database.close()
 
-
-_ADVICE = {
-    sqlite3.SQLITE_FULL: "the disk is full; free some space and send it again",
-    sqlite3.SQLITE_READONLY: (
-        "the file or its folder may not be written to; allow it (SQLite writes beside the file "
-        "too), or copy the store elsewhere"
-    ),
-    sqlite3.SQLITE_BUSY: (
-        "another process has been writing for more than {patience:g} s; try again when it is done"
-    ),
-    sqlite3.SQLITE_NOTADB: "it is not a SQLite database; give another file",
-    sqlite3.SQLITE_CORRUPT: (
-        "the database is damaged; restore a copy, or rescue what is left with the sqlite3 "
-        "program's .recover"
-    ),
-    sqlite3.SQLITE_CANTOPEN: (
-        "the file cannot be opened; see that its folder exists and may be written to"
-    ),
-    sqlite3.SQLITE_IOERR: "the disk reported an error; look at its health and free space",
-}
+    def leave(self, *, quiet: bool) -> None:
+        """Let go of it in a child that was forked."""
+        if quiet and not self._database.in_transaction:
+            # Only so does SQLite forget the locks that the parent has and the child has not.
+            self._database.close()
+            return
+        # To close it would end the parent's transaction, also when Python ends.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
+        _SPOILT.add(self._files.known)
 
 
-def _is(error: sqlite3.Error, code: int) -> bool:
-    """Whether an error has a code; extended codes have it in their last byte."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF == code
-
-
-def _check_path(path: Path, create: bool) -> None:
+def _check_path(path: Path, create: bool) -> bool:
+    """Refuse what cannot be a store; whether there is nothing yet."""
     if str(path) == ":memory:":
         raise StoreError("a store lives in a file; give a path, in a temporary folder if need be")
+    name = shown_address(path)
     if path.is_dir():
-        raise StoreError(f"{path} is a folder; give the path of a file")
-    if not path.exists():
-        if not create:
-            raise StoreError(f"{path} is not there; make the store first, or see to the path")
-        if not path.parent.is_dir():
-            raise StoreError(f"the folder {path.parent} is not there; make it first")
+        raise StoreError(f"{name} is a folder; give the path of a file")
+    if path.exists():
+        return False
+    if not create:
+        raise StoreError(f"{name} is not there; make the store first, or see to the path")
+    if not path.parent.is_dir():
+        folder = shown_address(path.parent)
+        raise StoreError(f"the folder {folder} is not there; make it first")
+    return True

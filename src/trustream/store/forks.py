@@ -1,0 +1,86 @@
+"""What becomes of open databases when the process forks.
+
+The child must not touch what its parent has open. Over an inherited connection it would talk to
+the parent's server session, and SQLite would believe that the child has the parent's locks: a
+store that the child opens by itself could then lose what it acknowledged. So a fork waits until
+no thread is in the middle of something, and the child lets go of everything before it goes on.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+import weakref
+from contextlib import suppress
+from typing import Protocol
+
+# Seconds that a fork waits for threads that are in the middle of something.
+_PATIENCE = 5.0
+
+
+class Inherited(Protocol):
+    """What holds a database open."""
+
+    # Held while the database is being used.
+    lock: threading.RLock
+
+    def leave(self, *, quiet: bool) -> None:
+        """Let go of it in a child without a trace; `quiet` if nobody was using it at the fork."""
+
+
+class _Registry:
+    """The open databases of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._all: weakref.WeakSet[Inherited] = weakref.WeakSet()
+        # While the process forks: whether the lock above is held, and what else.
+        self._locked = False
+        self._held: list[tuple[Inherited, bool]] = []
+
+    def add(self, handle: Inherited) -> None:
+        """Remember it for as long as it lives."""
+        with self._lock:
+            self._all.add(handle)
+
+    def before(self) -> None:
+        """Wait for all, in an order that all threads keep to."""
+        deadline = time.monotonic() + _PATIENCE
+        self._locked = self._lock.acquire()
+        for handle in sorted(self._all, key=id):
+            left = max(deadline - time.monotonic(), 0.0)
+            self._held.append((handle, handle.lock.acquire(timeout=left)))
+
+    def after_in_parent(self) -> None:
+        """Go on."""
+        held, self._held = self._held, []
+        for handle, got in held:
+            if got:
+                handle.lock.release()
+        if self._locked:
+            self._locked = False
+            self._lock.release()
+
+    def after_in_child(self) -> None:
+        """Let go of everything: what was open is not used again here, nor are its locks."""
+        held, self._held = self._held, []
+        self._lock, self._locked = threading.Lock(), False
+        self._all.clear()
+        for handle, got in held:
+            with suppress(Exception):
+                handle.leave(quiet=got)
+
+
+_OPEN = _Registry()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(
+        before=_OPEN.before,
+        after_in_parent=_OPEN.after_in_parent,
+        after_in_child=_OPEN.after_in_child,
+    )
+
+
+def remember(handle: Inherited) -> None:
+    """See to it that children leave a database alone that this process has open."""
+    _OPEN.add(handle)

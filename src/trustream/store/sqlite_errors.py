@@ -1,0 +1,61 @@
+"""SQLite's errors, said so that one knows what to do."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from trustream.store.errors import StoreError
+
+_ADVICE = {
+    sqlite3.SQLITE_FULL: "the disk is full; free some space and send it again",
+    sqlite3.SQLITE_READONLY: (
+        "the file or its folder may not be written to; allow it (SQLite writes beside the file "
+        "too), or copy the store elsewhere"
+    ),
+    sqlite3.SQLITE_BUSY: (
+        "another process has been writing for more than {patience:g} s; try again when it is done"
+    ),
+    sqlite3.SQLITE_NOTADB: "it is not a SQLite database; give another file",
+    sqlite3.SQLITE_CORRUPT: (
+        "the database is damaged; restore a copy, or rescue what is left with the sqlite3 "
+        "program's .recover"
+    ),
+    sqlite3.SQLITE_CANTOPEN: (
+        "the file cannot be opened; see that its folder exists and may be written to"
+    ),
+    sqlite3.SQLITE_IOERR: "the disk reported an error; look at its health and free space",
+}
+
+
+def is_code(error: sqlite3.Error, code: int) -> bool:
+    """Whether an error has a code; extended codes have it in their last byte."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == code
+
+
+@contextmanager
+def explained(name: str, done: str, patience: float) -> Iterator[None]:
+    """Turn SQLite's errors into ones that say what to do.
+
+    Args:
+        name: the store's, as it may be shown.
+        done: what could not be done: opened, read or changed.
+        patience: seconds that a writer waited for others.
+    """
+    try:
+        yield
+    except sqlite3.Error as error:
+        end = "; nothing of it was stored" if done == "changed" else ""
+        advice = _advice(error).format(patience=patience)
+        raise StoreError(f"{name} could not be {done}: {advice}{end}") from error
+
+
+def _advice(error: sqlite3.Error) -> str:
+    for code, advice in _ADVICE.items():
+        if is_code(error, code):
+            return advice
+    if isinstance(error, sqlite3.ProgrammingError) and "closed" in str(error):
+        return "it was closed after an error of the disk; open the store again"
+    text = f"{error} ({getattr(error, 'sqlite_errorname', type(error).__name__)})"
+    return text.replace("{", "{{").replace("}", "}}")

@@ -1,0 +1,125 @@
+"""Interrupts in the middle of a store's calls: all of a change is there or nothing, and nothing
+is held."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.reliability.interrupting import Interrupter, interrupter
+from tests.reliability.rounds import rounds
+from tests.store.contents_of import check_running_totals, documents
+from trustream.store import DocumentStore, Record, open_store
+
+WORDS = [f"w{i}" for i in range(60)]
+
+
+# Does something, perhaps not to its end, and says whether it did.
+Do = Callable[[Callable[[], object]], bool]
+
+
+def completely(call: Callable[[], object]) -> bool:
+    call()
+    return True
+
+
+@pytest.fixture
+def interrupt() -> Iterator[Interrupter]:
+    with interrupter(seed=0) as made:
+        yield made
+
+
+class Ledger:
+    """Changes of a store that are interrupted, and what must be in it."""
+
+    def __init__(self, store: DocumentStore, other: DocumentStore, rng: np.random.Generator):
+        self.store, self.other, self.rng = store, other, rng
+        self.documents: dict[str, Counter[str]] = {}
+        self.saved = b""
+        self.n = 0
+
+    def append(self, do: Do) -> None:
+        self.n += 1
+        records = [
+            Record(f"d{d}", self.rng.choice(WORDS, 6).tolist(), append_id=f"{self.n}/{i}")
+            for i, d in enumerate(self.rng.integers(0, 30, 5))
+        ]
+        whole = do(lambda: self.store.append(records))
+        result = self.store.append(records)
+        assert result.n_repeated in ((5,) if whole else (0, 5)), "a part was stored"
+        for record in records:
+            self.documents.setdefault(record.key, Counter()).update(record.words)
+
+    def delete(self, do: Do) -> None:
+        keys = [f"d{d}" for d in self.rng.integers(0, 30, 2)]
+        there = set(keys) & set(self.documents)
+        whole = do(lambda: self.store.delete(keys))
+        left = self.store.delete(keys)
+        assert left in ((0,) if whole else (0, len(there))), "a part was deleted"
+        for key in there:
+            del self.documents[key]
+
+    def save(self, do: Do) -> None:
+        self.n += 1
+        new = bytes([self.n % 251]) * 50_000
+        whole = do(lambda: self.store.save("model", new))
+        found = self.store.load("model") or b""
+        assert found == new if whole else found in (new, self.saved)
+        self.saved = found
+
+    def totals(self, do: Do) -> None:
+        do(self.store.totals)
+
+    def draw(self, do: Do) -> None:
+        # The other one's changes of the vocabulary are taken over in here.
+        do(lambda: self.store.draw(10, self.rng))
+
+    def scan(self, do: Do) -> None:
+        do(lambda: list(self.store.scan(7)))
+
+    def check_nothing_is_held(self) -> None:
+        """Another one can write at once, which makes this one take over what it wrote."""
+        self.n += 1
+        record = Record(f"d{self.n % 30}", [WORDS[self.n % 60]])
+        self.other.append([record])
+        self.documents.setdefault(record.key, Counter()).update(record.words)
+        assert self.store.totals().tokens == sum(d.total() for d in self.documents.values())
+
+    def check_contents(self) -> None:
+        for store in (self.store, self.other):
+            found = {key: Counter(words) for key, words in documents(store).items()}
+            assert found == self.documents
+        check_running_totals(self.other)
+
+
+def impatient(store: DocumentStore) -> DocumentStore:
+    """Fails if somebody holds the lock, instead of waiting for a minute."""
+    backend: Any = store._open
+    if hasattr(backend, "_server"):
+        backend._database.execute("SET lock_timeout = '5s'")
+    else:
+        backend._patience = 5.0
+    return store
+
+
+@pytest.mark.parametrize("n", [40, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kind", ["append", "delete", "save", "totals", "draw", "scan"])
+def test_interrupts(address: str, kind: str, n: int, interrupt: Interrupter) -> None:
+    settings: dict[str, Any] = {"min_documents": 1, "held_out": 0.2}
+    with open_store(address, **settings) as store, open_store(address) as other:
+        ledger = Ledger(store, impatient(other), np.random.default_rng(n))
+        for _ in range(6):
+            ledger.append(completely)
+        change = getattr(ledger, kind)
+        while interrupt.interrupts < rounds(n):
+            if kind == "delete":
+                ledger.append(completely)
+            change(interrupt)
+            ledger.check_nothing_is_held()
+            if ledger.n % 50 == 0:
+                ledger.check_contents()
+        ledger.check_contents()
