@@ -67,8 +67,8 @@ class History:
     What is kept in memory of its words and counts would be wrong from then on.
 
     >>> history = History("topics.db")
-    >>> history.follow(7)
-    >>> history.follow(6)
+    >>> history.read(7)
+    >>> history.read(6)
     Traceback (most recent call last):
         ...
     trustream.store.errors.StoreError: topics.db has gone back from change 7 to change 6: ...
@@ -76,8 +76,10 @@ class History:
 
     def __init__(self, name: str) -> None:
         self._name, self._last, self._back = name, 0, -1
+        # Written in a transaction that is not committed yet.
+        self.written = 0
 
-    def follow(self, sequence: int) -> None:
+    def read(self, sequence: int) -> None:
         """Take note of the number of the last change, which never falls."""
         if sequence < self._last and self._back < 0:
             self._back = sequence
@@ -87,6 +89,10 @@ class History:
                 "older copy was put in its place while it was open; open the store again"
             )
         self._last = sequence
+
+    def commit(self) -> None:
+        """What was written is there."""
+        self._last, self.written = max(self._last, self.written), 0
 
 
 class Backend(Protocol):

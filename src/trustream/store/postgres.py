@@ -128,6 +128,12 @@ class PostgresBackend(PostgresTables):
 
     def run(self, work: Callable[[], T], *, write: bool) -> T:
         """Do the work in one transaction, again if the connection is lost."""
+        self._history.written = 0
+        result = self._run(work, write)
+        self._history.commit()
+        return result
+
+    def _run(self, work: Callable[[], T], write: bool) -> T:
         deadline = time.monotonic() + self._server.patience
         if write:
             self._number = max(self._number + 1, self._server.now())
@@ -227,8 +233,13 @@ class PostgresBackend(PostgresTables):
     def state(self, *, write: bool) -> State:
         """The counters."""
         state = super().state(write=write)
-        self._history.follow(state.sequence)
+        self._history.read(state.sequence)
         return state
+
+    def put_state(self, state: State) -> None:
+        """Replace the counters."""
+        super().put_state(state)
+        self._history.written = state.sequence
 
     # --- life
 

@@ -177,7 +177,9 @@ class SqliteBackend(SqliteTables):
 
     def _write(self, work: Callable[[], T]) -> T:
         self._refuse(self._files.any_fault(), "; nothing of it was stored")
+        self._history.written = 0
         result = self._transact("BEGIN IMMEDIATE", work)
+        self._history.commit()
         # Before it is acknowledged: what went into a file that nobody can open is lost.
         self._refuse(
             self._files.any_fault(),
@@ -239,8 +241,13 @@ class SqliteBackend(SqliteTables):
     def state(self, *, write: bool) -> State:
         """The counters."""
         state = super().state(write=write)
-        self._history.follow(state.sequence)
+        self._history.read(state.sequence)
         return state
+
+    def put_state(self, state: State) -> None:
+        """Replace the counters."""
+        super().put_state(state)
+        self._history.written = state.sequence
 
     # --- what can go wrong
 
