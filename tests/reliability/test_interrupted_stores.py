@@ -3,8 +3,12 @@ is held."""
 
 from __future__ import annotations
 
+import os
+import signal
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +16,7 @@ import pytest
 
 from tests.reliability.interrupting import Interrupter, interrupter
 from tests.reliability.rounds import rounds
+from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, documents
 from trustream.store import DocumentStore, Record, open_store
 
@@ -123,3 +128,95 @@ def test_interrupts(address: str, kind: str, n: int, interrupt: Interrupter) -> 
             if ledger.n % 50 == 0:
                 ledger.check_contents()
         ledger.check_contents()
+
+
+class Holder:
+    """A process that holds the lock of writers for as long as it is wanted."""
+
+    def __init__(self, address: str) -> None:
+        self._read, self._write = os.pipe()
+        self._child = Child.start(lambda tell: self._hold(address, tell))
+        self._child.first_line()
+
+    def _hold(self, address: str, tell: Callable[[str], None]) -> None:
+        os.close(self._write)
+        with open_store(address) as store:
+            backend = store._open
+
+            def wait() -> None:
+                backend.state(write=True)
+                tell("held")
+                os.read(self._read, 1)
+
+            backend.run(wait, write=True)
+
+    def end(self) -> None:
+        os.close(self._write)
+        os.close(self._read)
+        assert self._child.end()[0] == 0
+
+
+def test_an_interrupt_while_another_writes(address: str) -> None:
+    """Ctrl-C is heard at once, and nothing is kept of the lock that was waited for."""
+    with open_store(address, min_documents=1) as store:
+        store.append([Record("a", ["x"])])
+        read, write = os.pipe()
+
+        def wait(tell: Callable[[str], None]) -> None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            with open_store(address) as own:
+                for i in range(3):
+                    os.read(read, 1)
+                    start = time.monotonic()
+                    try:
+                        tell("waiting")
+                        own.append([Record("b", ["y"])])
+                    except KeyboardInterrupt:
+                        # Far less than the minute that it waits for others.
+                        assert time.monotonic() - start < 20
+                        tell(f"interrupted {i}")
+                    os.read(read, 1)
+                    # It reads, and keeps nobody from writing.
+                    tell(str(own.totals().documents))
+                os.read(read, 1)
+                own.append([Record("b", ["y"])])
+
+        child = Child.start(wait)
+        for i in range(3):
+            holder = Holder(address)
+            os.write(write, b"1")
+            child.first_line()
+            # So that it most likely does wait.
+            time.sleep(0.3)
+            os.kill(child.process, signal.SIGINT)
+            child.first_line()
+            holder.end()
+            os.write(write, b"1")
+            child.first_line()
+            impatient(store).append([Record("a", ["x"])])
+            assert child.lines[-3:] == ["waiting\n", f"interrupted {i}\n", "1\n"]
+        os.write(write, b"1")
+        assert child.end()[0] == 0
+        os.close(read)
+        os.close(write)
+        assert documents(store) == {"a": {"x": 4}, "b": {"y": 1}}
+        check_running_totals(store)
+
+
+def open_and_close(address: str) -> None:
+    open_store(address, min_documents=1).close()
+
+
+@pytest.mark.parametrize("n", [20, pytest.param(300, marks=pytest.mark.slow)])
+def test_interrupts_while_it_is_opened(
+    new_address: Callable[[], str], n: int, interrupt: Interrupter
+) -> None:
+    """Whether it is made, or only opened: nothing is left open, and what there is can be opened."""
+    address, made = new_address(), 0
+    while interrupt.interrupts < rounds(n):
+        if made == 3:
+            address, made = new_address(), 0
+        made += interrupt(partial(open_and_close, address))
+        with open_store(address, min_documents=1) as store:
+            store.append([Record("a", ["x"])])
+            check_running_totals(store)

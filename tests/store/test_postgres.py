@@ -5,6 +5,9 @@ from __future__ import annotations
 import builtins
 import itertools
 import sys
+import threading
+import time
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,7 @@ from tests.store.contents_of import check_running_totals, documents
 from tests.store.server import Server
 from trustream.store import DocumentStore, Position, Record, StoreError, open_store
 
+postgres_server = pytest.importorskip("trustream.store.postgres_server", exc_type=ImportError)
 _NUMBERS = itertools.count()
 
 
@@ -143,11 +147,110 @@ def test_wrong_password(server: Server, url: str) -> None:
         store.append([Record("a", ["x"])])
 
 
-def test_nothing_there(server: Server) -> None:
+def test_nothing_there(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_server, "BRIEFLY", 0.2)
     with pytest.raises(StoreError, match="no server answers; see that it runs"):
         open_store("postgresql://127.0.0.1:1/name")
     with pytest.raises(StoreError, match=r"the database is not there; make it \(createdb"):
         open_store(server.url.replace("/postgres?", "/nothing?"))
+
+
+def test_a_server_that_is_not_there_yet(
+    server: Server, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is waited for, as it is when it goes away later on."""
+    monkeypatch.setattr(postgres_server, "BRIEFLY", 60.0)
+    start = threading.Thread(target=server.start)
+    server.stop()
+    try:
+        attempts = starting(monkeypatch, at=2, call=start.start)
+        with open_store(url) as store:
+            assert store.totals().documents == 0
+        assert attempts() > 2
+    finally:
+        server.start()
+        start.join()
+
+
+def test_a_server_that_is_starting(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For as long as it says so, however long nobody would wait for one that says nothing."""
+    monkeypatch.setattr(postgres_server, "BRIEFLY", 0.0)
+    server = Server()
+    try:
+        open_store(server.url).close()
+        server.stop()
+        server.start_without_letting_in()
+        attempts = starting(monkeypatch, at=3, call=server.let_in)
+        with open_store(server.url, create=False) as store:
+            assert store.totals().documents == 0
+        assert attempts() > 3
+    finally:
+        server.end()
+
+
+def starting(
+    monkeypatch: pytest.MonkeyPatch, at: int, call: Callable[[], object]
+) -> Callable[[], int]:
+    """Do something before an attempt to connect; how many attempts there were."""
+    real = postgres_server.Server.connect
+    attempts = itertools.count(1)
+    seen = [0]
+
+    def connect(self: Any) -> Any:
+        seen[0] = next(attempts)
+        if seen[0] == at:
+            call()
+        return real(self)
+
+    monkeypatch.setattr(postgres_server.Server, "connect", connect)
+    return lambda: seen[0]
+
+
+def test_names_of_schemas(server: Server) -> None:
+    """PostgreSQL cuts names off after 63 bytes: two stores would be one."""
+    long = "ä" * 31
+    with open_store(f"{server.url}&schema={long}x", min_documents=1) as store:
+        store.append([Record("a", ["x"])])
+    with open_store(f"{server.url}&schema={long}y") as store:
+        assert store.totals().documents == 0
+    for name, size in ((f"{long}xx", 64), ("", 0), ("x" * 200, 200), ("a%00b", 3)):
+        with pytest.raises(StoreError, match=f"name of {size} bytes; give it a name of 1 to 63"):
+            open_store(f"{server.url}&schema={name}")
+
+
+def test_rows_of_writers_that_were_killed(server: Server, url: str) -> None:
+    """They go after a month; those that anybody may still ask for stay."""
+    with open_store(url) as store, open_store(url) as alive:
+        alive.append([Record("a", ["x"])])
+        writer = alive._open._writer  # type: ignore[attr-defined]
+        backend: Any = store._open
+        day = 86_400_000_000
+        now = backend._server.now()
+        assert abs(now / 1e6 - time.time()) < 3600, "microseconds since 1970"
+        rows = {"old": now - 31 * day, "new": now - 29 * day, "first version": 7, "asked": -1}
+        for row in rows.items():
+            backend._database.execute("INSERT INTO writer VALUES (%s, %s)", row)
+        store.append([Record("b", ["x"])])
+        found = dict(backend._all("SELECT name, number FROM writer"))
+        assert set(found) == {writer, backend._writer, "new", "first version", "asked"}
+        assert abs(found[backend._writer] - now) < day
+    with open_store(url) as store:
+        left = {name for (name,) in store._open._all("SELECT name FROM writer")}  # type: ignore
+        assert left == {"new", "first version", "asked"}, "those that were closed are gone"
+
+
+def test_an_old_row_of_a_writer_that_goes_on(url: str) -> None:
+    """It was not used for long: its row is deleted under it, and what is in doubt is known."""
+    with open_store(url, min_documents=1) as store, open_store(url) as other:
+        store.append([Record("a", ["x"])])
+        backend: Any = store._open
+        backend._database.execute("UPDATE writer SET number = number - 40 * 86400000000::bigint")
+        other.append([Record("b", ["x"])])
+        assert backend._all("SELECT name FROM writer") == [(other._open._writer,)]  # type: ignore
+        for after in (False, True):
+            Wire(store, "COMMIT", after)
+            store.append([Record("a", ["x"])])
+        assert documents(store) == {"a": {"x": 3}, "b": {"x": 1}}
 
 
 def test_a_schema_of_something_else(server: Server) -> None:

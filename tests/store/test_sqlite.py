@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.store.contents_of import documents, everything
-from trustream.store import DocumentStore, Record, StoreError, open_store
+from tests.reliability.rounds import rounds
+from tests.store.children import Child
+from tests.store.contents_of import check_running_totals, documents, everything
+from trustream.store import DocumentStore, Record, StoreError, open_store, sqlite
 from trustream.store.sqlite import SqliteBackend
 
 
@@ -148,3 +151,78 @@ def test_readers_go_on_while_somebody_writes(file: Path) -> None:
         assert other.draw(1, np.random.default_rng(0)).keys == ["a"]
         writing.execute("ROLLBACK")
         writing.close()
+
+
+def big(i: int) -> list[Record]:
+    """An append that changes many pages."""
+    return [Record(f"{d}", [f"w{(7 * i + d) % 500}"]) for d in range(200)]
+
+
+@pytest.fixture
+def short_log(monkeypatch: pytest.MonkeyPatch) -> int:
+    """What there is for 64 MB, at a hundredth of the size."""
+    limit = sqlite.LOG_LIMIT // 100
+    monkeypatch.setattr(sqlite, "LOG_LIMIT", limit)
+    pragmas = [p for p in sqlite._PRAGMAS if not p.startswith("journal_size_limit")]
+    monkeypatch.setattr(sqlite, "_PRAGMAS", (*pragmas, f"journal_size_limit={limit // 2}"))
+    return limit
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
+@pytest.mark.parametrize("n", [150, pytest.param(3000, marks=pytest.mark.slow)])
+def test_the_log_has_a_bound_though_somebody_always_reads(
+    file: Path, short_log: int, n: int
+) -> None:
+    def read(tell: Callable[[str], None]) -> None:
+        rng = np.random.default_rng(0)
+        with open_store(file) as store:
+            tell("reading")
+            while not (file.parent / "stop").exists():
+                store.draw(200, rng)
+
+    log = Path(f"{file}-wal")
+    with open_store(file, min_documents=1, held_out=0.0) as store:
+        store.append(big(0))
+        readers = [Child.start(read) for _ in range(2)]
+        try:
+            for reader in readers:
+                reader.first_line()
+            largest = 0
+            for i in range(rounds(n)):
+                store.append(big(i))
+                largest = max(largest, log.stat().st_size)
+        finally:
+            (file.parent / "stop").touch()
+            statuses = [reader.end()[0] for reader in readers]
+        assert statuses == [0, 0]
+        # Readers may be in the way for some appends on end.
+        assert short_log < largest < 10 * short_log
+        check_running_totals(store)
+
+
+def test_a_reader_that_stays_is_not_waited_for_each_time(
+    file: Path, short_log: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_FOR_READERS", 0.2)
+    log = Path(f"{file}-wal")
+    with open_store(file, min_documents=1, held_out=0.0) as store:
+        backend = store._open
+        assert isinstance(backend, SqliteBackend)
+        store.append(big(0))
+        with sqlite3.connect(file, isolation_level=None) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM document").fetchone()
+            i = waits = 0
+            while log.stat().st_size < 3 * short_log:
+                before = backend._try_again
+                store.append(big(i := i + 1))
+                waits += backend._try_again > before
+                # As if an hour had passed since the first.
+                backend._try_again += 3600 if waits == 1 and backend._try_again > before else 0
+            assert waits == 1
+            reader.execute("ROLLBACK")
+        backend._try_again = 0.0
+        for _ in range(2):
+            store.append(big(0))
+        assert log.stat().st_size <= short_log
+        check_running_totals(store)

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import astuple
 from pathlib import Path
 
@@ -30,6 +30,8 @@ PATIENCE, _SLICE = 60.0, 0.1
 # Bytes of log beyond which a writer waits for readers, so that it can begin at its start again:
 # it grows for as long as there is always somebody who reads from it.
 LOG_LIMIT = 64 << 20
+# Seconds that it waits for them.
+_FOR_READERS = 1.0
 _PRAGMAS = (
     "synchronous=FULL",
     # 32 MB of pages in memory.
@@ -229,12 +231,11 @@ class SqliteBackend(SqliteTables):
         start = time.monotonic()
         if start < self._try_again:
             return
-        try:
-            # The answer begins with 1 if somebody was in the way.
-            busy = self._database.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()[0]
-        except sqlite3.Error:
-            # The append is stored all the same; what is wrong shows at the next one.
-            busy = 1
+        busy = 1
+        # The append is stored whatever happens here; what is wrong shows at the next one.
+        with suppress(sqlite3.Error):
+            while busy and time.monotonic() < start + _FOR_READERS:
+                busy = self._database.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()[0]
         if busy:
             self._try_again = time.monotonic() + 10 * (time.monotonic() - start)
 
