@@ -93,7 +93,7 @@ class PostgresAddress(NamedTuple):
                 "the address cannot be used as it is; write special characters of the password as "
                 "%40 and the like, or leave the password to PGPASSWORD or a password file"
             )
-        secrets = [value for name, value in self.query if name not in _SHOWN]
+        secrets = [value or name for name, value in self.query if name not in _SHOWN]
         secrets += [self.password or "", *map(unquote, [*secrets, self.password or ""])]
         for secret in sorted({*secrets} - {""}, key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)

@@ -90,7 +90,8 @@ class Server:
     def _worth_waiting(self, error: psycopg.Error) -> float:
         """For how many seconds the server may be expected to let us in after all."""
         text = str(error)
-        if "resolve host" in text or self._parts.is_muddled():
+        # Nothing was reached that might change its mind.
+        if isinstance(error, psycopg.ProgrammingError) or "resolve host" in text:
             return 0.0
         # The server may speak any language; its answer to a ping is a code.
         address = psycopg.conninfo.make_conninfo(self.address, connect_timeout=5)
@@ -118,7 +119,8 @@ class Server:
         shown = self._parts.without_secrets(text)
         if shown == text:
             return error
-        error.args = (shown,)
+        # Python keeps it all the same, as what was being dealt with.
+        error.args, error.__context__, error.__cause__ = (shown,), None, None
         return None
 
 
