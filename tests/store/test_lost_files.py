@@ -13,9 +13,15 @@ import numpy as np
 import pytest
 
 from tests.store.contents_of import check_running_totals, documents
-from trustream.store import DocumentStore, Record, StoreError, open_store
+from trustream.store import DocumentStore, Record, StoreError, open_store, sqlite_files
 
 RECORD = Record("b", ["y"])
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every call looks at the files, as if a while had passed since the last."""
+    monkeypatch.setattr(sqlite_files, "LATELY", 0.0)
 
 
 def delete(file: Path) -> None:
@@ -79,8 +85,18 @@ def opened(folder: Path) -> tuple[DocumentStore, Path]:
     return store, file
 
 
-@pytest.mark.parametrize("harm", [*OF_THE_FILE, *BESIDE_IT])
+@pytest.mark.parametrize("harm", [*OF_THE_FILE, delete_log, replace_log])
 def test_no_append_is_acknowledged(tmp_path: Path, harm: Callable[[Path], None]) -> None:
+    """Not even at once, when it has already been written."""
+    store, file = opened(tmp_path)
+    harm(file)
+    with pytest.raises(StoreError, match="moved, deleted or replaced while it was open"):
+        store.append([RECORD])
+    store.close()
+
+
+@pytest.mark.parametrize("harm", [*OF_THE_FILE, *BESIDE_IT])
+def test_nothing_is_written(tmp_path: Path, harm: Callable[[Path], None], looks: None) -> None:
     store, file = opened(tmp_path)
     harm(file)
     message = r"moved, deleted or replaced while it was open.*nothing of it was stored; put"
@@ -94,8 +110,8 @@ def test_no_append_is_acknowledged(tmp_path: Path, harm: Callable[[Path], None])
     store.close()
 
 
-@pytest.mark.parametrize("harm", OF_THE_FILE)
-def test_nothing_is_read(tmp_path: Path, harm: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("harm", [*OF_THE_FILE, *BESIDE_IT])
+def test_nothing_is_read(tmp_path: Path, harm: Callable[[Path], None], looks: None) -> None:
     store, file = opened(tmp_path)
     harm(file)
     for read in (
@@ -110,7 +126,7 @@ def test_nothing_is_read(tmp_path: Path, harm: Callable[[Path], None]) -> None:
     store.close()
 
 
-@pytest.mark.parametrize("harm", [*OF_THE_FILE, *BESIDE_IT])
+@pytest.mark.parametrize("harm", [*OF_THE_FILE, delete_log, replace_log])
 def test_in_the_middle_of_an_append(tmp_path: Path, harm: Callable[[Path], None]) -> None:
     """It was written into a file that nobody can open any more."""
     store, file = opened(tmp_path)
@@ -127,7 +143,7 @@ def test_in_the_middle_of_an_append(tmp_path: Path, harm: Callable[[Path], None]
     store.close()
 
 
-def test_a_file_that_comes_back(tmp_path: Path) -> None:
+def test_a_file_that_comes_back(tmp_path: Path, looks: None) -> None:
     store, file = opened(tmp_path)
     away = file.with_suffix(".old")
     file.rename(away)
@@ -144,11 +160,14 @@ def test_a_deleted_log_loses_nothing_that_was_acknowledged(tmp_path: Path) -> No
     """If nobody else has opened the store meanwhile: the log is taken into the file at the end."""
     store, file = opened(tmp_path)
     delete_log(file)
-    with pytest.raises(StoreError, match=r"topics\.db-wal is missing"):
-        store.append([RECORD])
+    record = Record("b", ["y"], append_id="b")
+    for _ in range(2):
+        with pytest.raises(StoreError, match=r"topics\.db-wal is missing"):
+            store.append([record])
     store.close()
     with open_store(file) as again:
-        assert documents(again) == {"a": {"x": 1}}
+        again.append([record])
+        assert documents(again) == {"a": {"x": 1}, "b": {"y": 1}}
         check_running_totals(again)
 
 
@@ -194,7 +213,8 @@ def test_the_process_goes_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with open_store("topics.db", min_documents=1) as store:
         monkeypatch.chdir("folder")
         store.append([RECORD])
-        assert store.totals().documents == 1
+        with open_store(store.url, create=False) as again:
+            assert again.totals().documents == 1
     assert os.listdir(tmp_path / "folder") == []
 
 

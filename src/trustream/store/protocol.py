@@ -169,7 +169,7 @@ class Settings:
 
 
 class Store(Protocol):
-    """A document store. Not for use by several threads at once: open one for each."""
+    """A document store. Threads that share one take turns; every process opens its own."""
 
     @property
     def url(self) -> str:

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
 
@@ -69,10 +69,11 @@ class SqliteBackend(SqliteTables):
         first: Callable[[SqliteBackend], Settings],
         patience: float = PATIENCE,
     ) -> None:
-        self.url, self.name = str(path), shown_address(path)
+        self.name, self._files = shown_address(path), Files(path)
+        # Absolute, so that it leads to the same file when the process has gone elsewhere.
+        self.url = self._files.path
         self.lock = threading.RLock()
-        self._patience = patience
-        self._files, self._history = Files(path), History(self.name)
+        self._patience, self._history = patience, History(self.name)
         # When to try again to begin the log at its start, after readers were in the way.
         self._try_again = 0.0
         if sqlite3.sqlite_version_info < (3, 35):
@@ -82,15 +83,17 @@ class SqliteBackend(SqliteTables):
         new = _check_path(Path(path), create)
         forks.remember(self)
         with self.lock:
-            self._open(new)
             try:
-                with self._explained("opened"):
+                self._database = self._connect(new)
+                try:
                     self._set_up(create, first)
-            except BaseException:
-                self._database.close()
-                raise
+                except BaseException:
+                    self._database.close()
+                    raise
+            except sqlite3.Error as error:
+                raise explained(error, self.name, "opened", patience) from error
 
-    def _open(self, new: bool) -> None:
+    def _connect(self, new: bool) -> sqlite3.Connection:
         found = identity(self._files.path)
         if found is not None and found in _SPOILT:
             raise StoreError(
@@ -98,10 +101,9 @@ class SqliteBackend(SqliteTables):
                 "in it any more; fork at another time, or start processes anew (spawn)"
             )
         address = f"{Path(self._files.path).as_uri()}?mode={'rwc' if new else 'rw'}"
-        with self._explained("opened"):
-            self._database = sqlite3.connect(
-                address, uri=True, timeout=_SLICE, isolation_level=None, check_same_thread=False
-            )
+        return sqlite3.connect(
+            address, uri=True, timeout=_SLICE, isolation_level=None, check_same_thread=False
+        )
 
     def _set_up(self, create: bool, first: Callable[[SqliteBackend], Settings]) -> None:
         run = self._database.execute
@@ -116,7 +118,7 @@ class SqliteBackend(SqliteTables):
         row = self._patiently(lambda: run(settings).fetchone())
         self.settings = Settings(row[0], row[1], row[2], bool(row[3]))
         self._files.note_all()
-        self._refuse(self._files.any_fault())
+        self._refuse(self._files.fault())
 
     def _check_ours(self, create: bool) -> None:
         """Refuse a database that something else has made, or that is none yet."""
@@ -170,21 +172,23 @@ class SqliteBackend(SqliteTables):
 
     def run(self, work: Callable[[], T], *, write: bool) -> T:
         """Do the work in one transaction."""
-        if write:
-            with self._explained("changed"):
+        try:
+            if write:
                 return self._write(work)
-        with self._explained("read"):
-            self._refuse(self._files.fault())
+            self._refuse(self._files.fault_lately())
             return self._patiently(lambda: self._transact("BEGIN", work))
+        except sqlite3.Error as error:
+            done = "changed" if write else "read"
+            raise explained(error, self.name, done, self._patience) from error
 
     def _write(self, work: Callable[[], T]) -> T:
-        self._refuse(self._files.any_fault(), "; nothing of it was stored")
+        self._refuse(self._files.fault_lately(), "; nothing of it was stored")
         self._history.written = 0
         result = self._transact("BEGIN IMMEDIATE", work)
         self._history.commit()
         # Before it is acknowledged: what went into a file that nobody can open is lost.
         self._refuse(
-            self._files.any_fault(),
+            self._files.fault(),
             ": it is not known whether it was stored; send it again with the same append ids",
         )
         if self._files.log_bytes > LOG_LIMIT:
@@ -213,12 +217,13 @@ class SqliteBackend(SqliteTables):
 
     def _patiently(self, call: Callable[[], T]) -> T:
         """Call again while others are in the way; interrupts are heard in between."""
-        deadline = time.monotonic() + self._patience
+        start = time.monotonic()
         while True:
             try:
                 return call()
             except sqlite3.OperationalError as error:
-                if not is_code(error, sqlite3.SQLITE_BUSY) or time.monotonic() > deadline:
+                waited = time.monotonic() - start
+                if not is_code(error, sqlite3.SQLITE_BUSY) or waited > self._patience:
                     raise
                 time.sleep(0.005)
 
@@ -259,9 +264,6 @@ class SqliteBackend(SqliteTables):
                 f"{self.name} was moved, deleted or replaced while it was open: {fault}{end}; "
                 "put the file back, or open the store again"
             )
-
-    def _explained(self, done: str) -> AbstractContextManager[None]:
-        return explained(self.name, done, self._patience)
 
     # --- life
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from trustream.store.errors import StoreError
 
@@ -34,21 +32,18 @@ def is_code(error: sqlite3.Error, code: int) -> bool:
     return getattr(error, "sqlite_errorcode", 0) & 0xFF == code
 
 
-@contextmanager
-def explained(name: str, done: str, patience: float) -> Iterator[None]:
-    """Turn SQLite's errors into ones that say what to do.
+def explained(error: sqlite3.Error, name: str, done: str, patience: float) -> StoreError:
+    """An error of SQLite as one that says what to do.
 
     Args:
+        error: what SQLite said.
         name: the store's, as it may be shown.
         done: what could not be done: opened, read or changed.
         patience: seconds that a writer waited for others.
     """
-    try:
-        yield
-    except sqlite3.Error as error:
-        end = "; nothing of it was stored" if done == "changed" else ""
-        advice = _advice(error).format(patience=patience)
-        raise StoreError(f"{name} could not be {done}: {advice}{end}") from error
+    end = "; nothing of it was stored" if done == "changed" else ""
+    advice = _advice(error).format(patience=patience)
+    return StoreError(f"{name} could not be {done}: {advice}{end}")
 
 
 def _advice(error: sqlite3.Error) -> str:

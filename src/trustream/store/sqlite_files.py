@@ -7,8 +7,11 @@ else can see, and what it acknowledges is gone when the process ends.
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
+# Seconds for which a look at the files is enough: it takes a few percent of a small read.
+LATELY = 0.1
 # Of a file, wherever it is called what; None if there is none.
 Identity = tuple[int, int] | None
 
@@ -29,10 +32,13 @@ class Files:
         self.path = os.path.abspath(path)
         # SQLite puts these beside the file itself, where there is a link to it.
         real = os.path.realpath(path)
-        self._beside = (f"{real}-wal", f"{real}-shm")
+        self._log, self._index = f"{real}-wal", f"{real}-shm"
         self.known: Identity = None
-        self._known_beside: list[Identity] = []
-        self.log_bytes = 0
+        self._known_log: Identity = None
+        self._known_index: Identity = None
+        # What was found to be wrong with those beside it, from then on.
+        self._lost: str | None = None
+        self.log_bytes, self._looked = 0, 0.0
 
     def note(self) -> None:
         """Remember the file as it is."""
@@ -40,35 +46,40 @@ class Files:
 
     def note_all(self) -> None:
         """Remember the files beside it, too; they stay as long as anybody has the store open."""
-        self._known_beside = [identity(path) for path in self._beside]
+        self._known_log, self._known_index = identity(self._log), identity(self._index)
+
+    def fault_lately(self) -> str | None:
+        """What has become of any of them; does not look again if it has just been done."""
+        now = time.monotonic()
+        if self._lost is None and now < self._looked + LATELY:
+            return None
+        self._looked = now
+        fault = self.fault()
+        if fault is None and identity(self._index) != self._known_index:
+            fault = self._lost = f"{self._index} is missing, or another file is in its place"
+        return fault
 
     def fault(self) -> str | None:
-        """What has become of the file; None if it is the one that was opened."""
+        """What has become of the file or of its log; None if they are those that were opened."""
+        if self._lost is not None:
+            return self._lost
         try:
             found = os.stat(self.path)
         except OSError as error:
             return f"the file is not where it was ({error.strerror or error})"
         if (found.st_dev, found.st_ino) != self.known:
             return "another file is in its place"
-        return None if found.st_size else "the file was emptied"
-
-    def any_fault(self) -> str | None:
-        """What has become of any of the files; takes three times as long."""
-        fault = self.fault()
-        if fault is not None:
-            return fault
-        log, index = self._beside
-        known_log, known_index = self._known_beside
+        if not found.st_size:
+            return "the file was emptied"
         try:
-            found = os.stat(log)
+            log = os.stat(self._log)
         except OSError:
-            return f"{log} is missing"
-        self.log_bytes = found.st_size
-        if (found.st_dev, found.st_ino) != known_log:
-            return f"another file is in the place of {log}"
-        if identity(index) != known_index:
-            return f"{index} is missing, or another file is in its place"
-        return None
+            self._lost = f"{self._log} is missing"
+            return self._lost
+        self.log_bytes = log.st_size
+        if (log.st_dev, log.st_ino) != self._known_log:
+            self._lost = f"another file is in the place of {self._log}"
+        return self._lost
 
 
 def identity(path: str) -> Identity:
