@@ -9,6 +9,8 @@ from typing import Any
 
 import click
 
+from trustream.cli.commands import Commands
+
 # Loaded when run, so that --help is quick.
 EXPERIMENTS = {
     "mnist": "Figure 2A, 2B: mixture of Bernoullis on MNIST.",
@@ -73,11 +75,9 @@ def _run(names: list[str], out: Path, **arguments: Any) -> None:
         experiment = experiment_of(name)
         try:
             result = complete(experiment, setup, console)
-        except (FileNotFoundError, ValueError) as error:
-            raise click.ClickException(str(error)) from error
         except KeyboardInterrupt:
-            message = "stopped; the same command goes on from the last finished run"
-            raise click.ClickException(message) from None
+            click.echo("the same command goes on from the last finished run", err=True)
+            raise
         for what, paper, ours in experiment.summarise(result).rows:
             click.echo(f"{what}: {ours}" + (f" (paper: {paper})" if paper else ""))
         click.echo(f"wrote {setup.folder / name}.json, .png and .svg")
@@ -95,7 +95,7 @@ def _command(name: str, names: list[str], about: str) -> click.Command:
     return click.Command(name, callback=callback, params=_options(), help=about, epilog=_EPILOG)
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """The paper's experiments. Each writes JSON and a figure with the paper's curves beside."""
 

@@ -10,9 +10,8 @@ True
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
+# Nothing is imported to say this: until it is loaded the command line cannot answer to Ctrl-C.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trustream.estimators import (
         BernoulliMixture,
@@ -50,6 +49,8 @@ _HOME = {
 
 def __getattr__(name: str) -> object:
     """Import the public ``name`` from the module it lives in, once (PEP 562)."""
+    import importlib
+
     if name not in _HOME:
         raise AttributeError(f"module 'trustream' has no attribute {name!r}")
     value = getattr(importlib.import_module(_HOME[name]), name)

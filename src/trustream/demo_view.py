@@ -11,6 +11,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from trustream.terminal import shown
+
 if TYPE_CHECKING:
     from trustream.demo import DemoResult
     from trustream.streaming.trainer import StreamInfo, StreamTrainer
@@ -117,7 +119,7 @@ class View:
             highlight=False,
         )
         for command in ("status", "topics", "train"):
-            out.print(f"  trustream {command} {result.store}", highlight=False, soft_wrap=True)
+            out.print(Text(f"  trustream {command} {shown(result.store)}"), soft_wrap=True)
 
 
 def _table(topics: list[list[str]], title: str) -> Table:
@@ -125,5 +127,5 @@ def _table(topics: list[list[str]], title: str) -> Table:
     table.add_column("", justify="right")
     table.add_column("Most probable words")
     for number, words in enumerate(topics, start=1):
-        table.add_row(str(number), " ".join(words))
+        table.add_row(str(number), Text(shown(" ".join(words))))
     return table

@@ -1,26 +1,62 @@
-"""What people see while they wait."""
+"""What people see: texts that cannot command a terminal, and progress while they wait."""
 
 from __future__ import annotations
 
 import time
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def shown(text: object) -> str:
+    r"""Write a text so that it can be shown: what a terminal would obey becomes visible.
+
+    Words, keys, labels and names of files come from anywhere. A control character in them can
+    move the cursor, change colours, rename the window or fake a line of output, and a mark of
+    direction or of no width makes one word look like another. Each such character is written as
+    Python writes it in a string. Letters, marks and blanks of all scripts stay as they are.
+
+    Parameters
+    ----------
+    text : object
+        Its ``str`` is taken.
+
+    Returns
+    -------
+    str
+        One line, without control characters (C0, C1, DEL), marks of direction, characters
+        without a width, separators of lines and paragraphs, and lone surrogates.
+
+    Examples
+    --------
+    >>> shown("żółw 龜")
+    'żółw 龜'
+    >>> print(shown("cat\x1b[31m\ndog\u202e"))
+    cat\x1b[31m\ndog\u202e
+    """
+    text = str(text)
+    if text.isprintable():
+        return text
+    return "".join(map(_visible, text))
+
+
+def _visible(character: str) -> str:
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return character.encode("unicode_escape").decode("ascii")
 
 
 @contextmanager
 def progress(console: Console, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
     """Show a bar on a terminal and a few plain lines elsewhere; yields ``advance(done)``."""
+    title = shown(title)
     if console.is_terminal:
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-        # What has no end has no result to look back at either: its bar goes away.
-        with Progress(
-            *columns, TimeElapsedColumn(), console=console, transient=total is None
-        ) as bar:
-            task = bar.add_task(title, total=total)
-            yield lambda done: bar.update(task, completed=done)
+        with _bar(console, title, total) as moved:
+            yield moved
         return
     due = time.monotonic()
     last = 0
@@ -38,3 +74,23 @@ def progress(console: Console, title: str, total: int | None) -> Iterator[Callab
 
     yield advance
     line(last)
+
+
+@contextmanager
+def _bar(console: Console, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
+    # Imported late: a text can be shown without it.
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+    )
+
+    # A title is a text; what looks like markup in it is part of a name.
+    name = TextColumn("{task.description}", markup=False)
+    columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    # What has no end has no result to look back at either: its bar goes away.
+    with Progress(*columns, console=console, transient=total is None) as bar:
+        task = bar.add_task(title, total=total)
+        yield lambda done: bar.update(task, completed=done)

@@ -69,7 +69,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("experiments.running.complete", stopped)
     result = CliRunner().invoke(command.main, ["mnist", "--data", str(tmp_path)])
-    assert result.exit_code == 1
+    assert result.exit_code == 130
     assert "the same command goes on" in result.output
 
 

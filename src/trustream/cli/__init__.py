@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from trustream import __version__
+from trustream.cli.commands import Commands
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
 from trustream.cli.ingest import ingest
@@ -17,7 +18,7 @@ from trustream.cli.stores import export, init, status, topics, transform
 from trustream.cli.train import train
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="trustream")
 def main() -> None:
     """Topic models and mixtures, learned from streams of data."""

@@ -6,26 +6,24 @@ from pathlib import Path
 
 import click
 
-from trustream.cli.options import clear_errors
+from trustream.cli.numbers import Real, Whole, seed_option
 
 
 @click.command()
-@click.option("--topics", default=20, show_default=True, type=click.IntRange(1), help="Topics.")
+@click.option("--topics", default=20, show_default=True, type=Whole(1), help="Topics.")
 @click.option(
     "--documents",
     default=10_000,
     show_default=True,
-    type=click.IntRange(100),
+    type=Whole(100),
     help="Use at most this many docstrings.",
 )
-@click.option(
-    "--words", default=8, show_default=True, type=click.IntRange(1), help="Words shown a topic."
-)
+@click.option("--words", default=8, show_default=True, type=Whole(1), help="Words shown a topic.")
 @click.option(
     "--seconds",
     default=60.0,
     show_default=True,
-    type=click.FloatRange(1),
+    type=Real(1),
     help="How long to learn.",
 )
 @click.option(
@@ -33,19 +31,18 @@ from trustream.cli.options import clear_errors
     type=click.Path(dir_okay=False, path_type=Path),
     help="The SQLite file to make.  [default: in a temporary directory]",
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
+@seed_option
 def demo(
     topics: int, documents: int, words: int, seconds: float, store: Path | None, seed: int
 ) -> None:
     """Learn topics from a stream: the docstrings of the installed Python packages."""
     from trustream.demo import run
 
-    with clear_errors():
-        run(
-            n_components=topics,
-            max_documents=documents,
-            n_words=words,
-            seconds=seconds,
-            store=store,
-            seed=seed,
-        )
+    run(
+        n_components=topics,
+        max_documents=documents,
+        n_words=words,
+        seconds=seconds,
+        store=store,
+        seed=seed,
+    )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
+
+from trustream.cli.numbers import Whole, jobs_option, seed_option
 
 # Written out, so that --help does not load the library; a test compares them.
 MEASURES = (
@@ -45,12 +46,10 @@ Examples:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Reference corpus of the coherence.  [default: DATA]",
 )
-@click.option("--rows", type=click.IntRange(1), help="Take the first ROWS rows of DATA only.")
-@click.option(
-    "--words", default=10, show_default=True, type=click.IntRange(2), help="Top words a topic."
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
-@click.option("--jobs", type=click.IntRange(1), help="Threads.  [default: all cores]")
+@click.option("--rows", type=Whole(1), help="Take the first ROWS rows of DATA only.")
+@click.option("--words", default=10, show_default=True, type=Whole(2), help="Top words a topic.")
+@seed_option
+@jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def evaluate(
     model: str,
@@ -73,45 +72,45 @@ def evaluate(
     from rich.console import Console
 
     from trustream import reading
-    from trustream.cli.options import clear_errors
+    from trustream.cli.options import echo_json
     from trustream.evaluation.report import report
     from trustream.terminal import progress
 
     console = Console(stderr=True)
-    with clear_errors():
-        estimator = _load(model)
-        names = _names(estimator, vocabulary)
-        X = reading.read_matrix(data, names)
-        if rows is not None:
-            X = X[:rows]
-        result = report(
-            estimator,
-            X,
-            measures=measures or None,
-            reference=None if reference is None else reading.read_matrix(reference, names),
-            n_words=words,
-            vocabulary=names,
-            random_state=seed,
-            n_jobs=jobs,
-            progress=lambda title, total: progress(console, title, total),
-        )
+    estimator, title = _load(model)
+    names = _names(estimator, vocabulary)
+    X = reading.read_matrix(data, names)
+    if rows is not None:
+        X = X[:rows]
+    result = report(
+        estimator,
+        X,
+        measures=measures or None,
+        reference=None if reference is None else reading.read_matrix(reference, names),
+        n_words=words,
+        vocabulary=names,
+        random_state=seed,
+        n_jobs=jobs,
+        progress=lambda title, total: progress(console, title, total),
+    )
     if as_json:
-        click.echo(json.dumps(result.to_json(), indent=2))
+        echo_json(result.to_json(), indent=2)
     else:
-        _print(result, Path(model).name, data.name)
+        _print(result, title, data.name)
 
 
-def _load(path: str) -> Any:
-    """The estimator in a file, or the model of a store."""
+def _load(path: str) -> tuple[Any, str]:
+    """The estimator in a file, or the model of a store, and what to call it."""
     import trustream
     from trustream.cli.options import looks_like_store, opened
 
     if not looks_like_store(path):
-        return trustream.load(path)
+        return trustream.load(path), Path(path).name
     from trustream.streaming.model import load_model
 
     with opened(path) as store:
-        return load_model(store)
+        # Only a file has a name without the way to it; an address may have a password in it.
+        return load_model(store), store.name if "://" in path else Path(path).name
 
 
 def _names(estimator: Any, vocabulary: Path | None) -> list[str] | None:
@@ -132,20 +131,25 @@ def _names(estimator: Any, vocabulary: Path | None) -> list[str] | None:
 
 
 def _print(result: Any, model: str, data: str) -> None:
-    from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
+
+    from trustream.cli.options import echo_table
+    from trustream.terminal import shown
 
     rows = f"{result.n_rows:,} rows"
     if result.n_tokens is not None:
         rows = f"{result.n_rows:,} documents, {result.n_tokens:,} words"
-    table = Table(title=f"{model} ({result.model}) on {data}: {rows}", title_justify="left")
+    title = Text(shown(f"{model} ({result.model}) on {data}: {rows}"))
+    table = Table(title=title, title_justify="left")
     table.add_column("Measure")
     table.add_column("Value", justify="right")
-    table.add_column("± Error", justify="right")
+    table.add_column("Std. error", justify="right")
     table.add_column("Unit")
     table.add_column("Note")
     for figure in result.figures:
         error = "" if figure.standard_error is None else f"{figure.standard_error:.4f}"
         digits = 4 if abs(figure.value) < 100 else 1
-        table.add_row(figure.name, f"{figure.value:,.{digits}f}", error, figure.unit, figure.note)
-    Console().print(table)
+        cells = (figure.name, f"{figure.value:,.{digits}f}", error, figure.unit, figure.note)
+        table.add_row(*(Text(shown(cell)) for cell in cells))
+    echo_table(table)

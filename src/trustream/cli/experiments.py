@@ -6,17 +6,18 @@ import importlib
 import sys
 from pathlib import Path
 
-import click
+from trustream.cli.endings import ExitCode
 
 
 def main() -> None:
     """Run `python -m experiments` of the clone that this package is installed from, anywhere."""
     root = Path(__file__).resolve().parents[3]
     if not (root / "experiments" / "command.py").is_file():
-        raise SystemExit(
-            "trustream-experiments: the experiments are not part of the installed package. "
-            'In a clone of trustream, run pip install -e ".[experiments]" first.'
+        print(
+            "Error: the experiments are not part of the installed package. "
+            'In a clone of trustream, run pip install -e ".[experiments]" first.',
+            file=sys.stderr,
         )
+        sys.exit(ExitCode.FAILED)
     sys.path.insert(0, str(root))
-    command: click.Command = importlib.import_module("experiments.command").main
-    command(prog_name="trustream-experiments")
+    importlib.import_module("experiments.command").main(prog_name="trustream-experiments")

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from trustream.cli.options import clear_errors, echo_json, json_option, opened, store_argument
+from trustream.cli.numbers import Real, Whole
+from trustream.cli.options import echo, echo_json, json_option, opened, store_argument
 
 # Written out, so that --help does not load the readers; a test compares them.
 FORMATS = ("jsonl", "text", "csv", "ratings", "parquet", "uci", "ldac", "mediawiki")
@@ -35,10 +36,8 @@ Examples:
 )
 @click.option("--again", is_flag=True, help="Read a file from its start, though it was read.")
 @click.option("--follow", is_flag=True, help="Wait at the end for lines to be added.")
-@click.option("--idle", type=click.FloatRange(0), help="Stop following after so many idle seconds.")
-@click.option(
-    "--batch", default=1000, show_default=True, type=click.IntRange(1), help="Records a commit."
-)
+@click.option("--idle", type=Real(0), help="Stop following after so many idle seconds.")
+@click.option("--batch", default=1000, show_default=True, type=Whole(1), help="Records a commit.")
 @click.option(
     "--vocabulary",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -60,7 +59,7 @@ Examples:
 @click.option("--item-column", default="item", show_default=True, help="Of ratings.")
 @click.option("--rating-column", default="rating", show_default=True, help="Of ratings.")
 @click.option("--timestamp-column", default="timestamp", show_default=True, help="Of ratings.")
-@click.option("--threshold", type=float, help="Of ratings: liked from here on.")
+@click.option("--threshold", type=Real(), help="Of ratings: liked from here on.")
 @click.option("--in-order", is_flag=True, help="Sort ratings by time first.")
 @click.option(
     "--page-key",
@@ -70,7 +69,7 @@ Examples:
     help="What names a page of a MediaWiki dump.",
 )
 @click.option("--word-pattern", help="Regular expression of a word in text.")
-@click.option("--min-length", type=click.IntRange(1), help="Letters of a word in text.")
+@click.option("--min-length", type=Whole(1), help="Letters of a word in text.")
 @click.option(
     "--stop-words",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -107,10 +106,9 @@ def ingest(
     from trustream.terminal import progress
 
     console = Console(stderr=True)
-    with clear_errors():
-        if vocabulary is not None:
-            options["vocabulary"] = reading.read_vocabulary(vocabulary)
-        options["tokenise"] = _tokeniser(word_pattern, min_length, stop_words, keep_case)
+    if vocabulary is not None:
+        options["vocabulary"] = reading.read_vocabulary(vocabulary)
+    options["tokenise"] = _tokeniser(word_pattern, min_length, stop_words, keep_case)
     with opened(store) as found:
         for file in files:
             title = "standard input" if file == "-" else Path(file).name
@@ -129,11 +127,11 @@ def ingest(
                     **options,
                 )
             for problem in result.problems:
-                click.echo(f"left out: {problem}", err=True)
+                echo(f"left out: {problem}", err=True)
             if as_json:
                 echo_json({"file": file, **dataclasses.asdict(result)})
             else:
-                click.echo(
+                echo(
                     f"{title}: {result.n_records:,} records, {result.n_documents:,} new documents, "
                     f"{result.n_tokens:,} tokens" + _others(result)
                 )

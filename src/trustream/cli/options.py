@@ -1,13 +1,16 @@
-"""What commands on stores share."""
+"""What commands share."""
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import click
+
+from trustream.terminal import shown
 
 Command = Callable[..., Any]
 
@@ -36,20 +39,52 @@ def model_option(command: Command) -> Command:
     )(command)
 
 
-def echo_json(value: Any) -> None:
-    """A JSON object on one line of standard output."""
-    click.echo(json.dumps(value))
+def echo(text: str, *, err: bool = False) -> None:
+    """A line of text, in which words, keys and names are nothing but text.
+
+    It is the same on a terminal, in a file and in a pipe; programs read JSON.
+    """
+    with writing("standard error" if err else "standard output"):
+        click.echo(shown(text), err=err)
+
+
+def echo_json(value: Any, indent: int | None = None) -> None:
+    """JSON on standard output, in one line unless `indent` is given.
+
+    It is plain ASCII, so that it is safe to look at too. A number that is not finite, which JSON
+    does not have, is null.
+    """
+    with writing("standard output"):
+        click.echo(json.dumps(_finite(value), indent=indent))
+
+
+def echo_table(table: Any) -> None:
+    """A table of rich on standard output; its cells must be `rich.text.Text` of `shown` texts."""
+    from rich.console import Console
+
+    with writing("standard output"):
+        Console().print(table)
 
 
 @contextmanager
-def clear_errors() -> Iterator[None]:
-    """What a user can put right is said in a sentence, with exit code 1."""
-    from trustream.store.errors import StoreError
-
+def writing(stream: str) -> Iterator[None]:
+    """Say of an error inside that it is this stream which cannot be written."""
     try:
         yield
-    except (ValueError, OSError, StoreError) as error:
-        raise click.ClickException(str(error)) from error
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, stream) from error
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(part) for part in value]
+    return value
 
 
 def looks_like_store(path: str) -> bool:
@@ -68,9 +103,8 @@ def opened(store: str, **options: Any) -> Iterator[Any]:
     """The store, closed at the end; it must exist unless `create` is given."""
     from trustream.store import open_store
 
-    with clear_errors():
-        found = open_store(store, **{"create": False, **options})
-        try:
-            yield found
-        finally:
-            found.close()
+    found = open_store(store, **{"create": False, **options})
+    try:
+        yield found
+    finally:
+        found.close()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +9,10 @@ from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
+
+from trustream.cli.numbers import Real, Whole, jobs_option, seed_option
+from trustream.cli.options import echo, echo_json, writing
+from trustream.terminal import shown
 
 # Users whose lists are computed before any is printed.
 _CHUNK = 4096
@@ -55,15 +58,15 @@ class Answer(NamedTuple):
 @click.option("--all", "everybody", is_flag=True, help="Recommend to all users.")
 @click.option("--like", "likes", multiple=True, help="For somebody who likes this; repeatable.")
 @click.option("--similar", multiple=True, help="Items like this one; repeatable.")
-@click.option("-n", default=20, show_default=True, type=click.IntRange(1), help="Items a list.")
+@click.option("-n", default=20, show_default=True, type=Whole(1), help="Items a list.")
 @click.option("--seen", is_flag=True, help="Keep items that the user has rated.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, a line a list.")
-@click.option("--topics", default=20, show_default=True, type=click.IntRange(1), help="Topics.")
+@click.option("--topics", default=20, show_default=True, type=Whole(1), help="Topics.")
 @click.option(
-    "--passes", default=5, show_default=True, type=click.IntRange(1), help="Passes over the users."
+    "--passes", default=5, show_default=True, type=Whole(1), help="Passes over the users."
 )
 @click.option(
-    "--threshold", type=float, help="Liked from this rating on.  [default: ratings are weights]"
+    "--threshold", type=Real(), help="Liked from this rating on.  [default: ratings are weights]"
 )
 @click.option("--user-column", default="user", show_default=True, help="Column of user ids.")
 @click.option("--item-column", default="item", show_default=True, help="Column of item ids.")
@@ -76,8 +79,8 @@ class Answer(NamedTuple):
     show_default=True,
     help="Column of times, if there is one; the latest of repeated ratings counts.",
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
-@click.option("--jobs", type=click.IntRange(1), help="Threads.  [default: all cores]")
+@seed_option
+@jobs_option
 @click.option("-q", "--quiet", is_flag=True, help="No progress on standard error.")
 @click.pass_context
 def recommend(context: click.Context, **options: Any) -> None:
@@ -90,17 +93,12 @@ def recommend(context: click.Context, **options: Any) -> None:
     which lists to print.
     """
     _check_usage(context, options)
-    try:
-        model = _loaded(options) if options["model"] else _fitted(options)
-        if options["save"]:
-            model.save(options["save"])
-        echo = _json_line if options["as_json"] else _Table()
-        for answer in _answers(model, options):
-            echo(answer)
-    except (ValueError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise  # whoever read our output has seen enough; click ends quietly
-        raise click.ClickException(str(error)) from error
+    model = _loaded(options) if options["model"] else _fitted(options)
+    if options["save"]:
+        model.save(options["save"])
+    show = _json_line if options["as_json"] else _Table()
+    for answer in _answers(model, options):
+        show(answer)
 
 
 def _check_usage(context: click.Context, options: dict[str, Any]) -> None:
@@ -151,7 +149,7 @@ def _fitted(options: dict[str, Any]) -> Any:
     model.fit(read_ratings(options["ratings"], model.columns))
     if not options["quiet"]:
         n_users, n_items = len(model.user_ids_), len(model.item_ids_)
-        click.echo(f"{n_users} users, {n_items} items, {options['topics']} topics", err=True)
+        echo(f"{n_users} users, {n_items} items, {options['topics']} topics", err=True)
     return model.set_params(verbose=0)
 
 
@@ -189,7 +187,7 @@ def _progress(n_users: int, options: dict[str, Any]) -> Any:
 
 def _json_line(answer: Answer) -> None:
     items = [{"item": item, "score": score} for item, score in answer.items]
-    click.echo(json.dumps({answer.key: answer.value, "items": items}, ensure_ascii=False))
+    echo_json({answer.key: answer.value, "items": items})
 
 
 class _Table:
@@ -200,7 +198,7 @@ class _Table:
 
     def __call__(self, answer: Answer) -> None:
         rows = [
-            (answer.title, str(rank), str(item), f"{score:.5g}")
+            (shown(answer.title), str(rank), shown(item), f"{score:.5g}")
             for rank, (item, score) in enumerate(answer.items, start=1)
         ]
         if self.widths is None:
@@ -208,8 +206,9 @@ class _Table:
             # Those of the first list will do for the others, or nothing could be printed yet.
             self.widths = [max(len(row[i]) for row in rows) for i in range(4)]
         for row in rows:
-            if sys.stdout.isatty():
+            if sys.stdout is not None and sys.stdout.isatty():
                 padded = (f"{cell:<{width}}" for cell, width in zip(row, self.widths, strict=True))
-                click.echo("  ".join(padded).rstrip())
+                echo("  ".join(padded).rstrip())
             else:
-                click.echo("\t".join(row))
+                with writing("standard output"):
+                    click.echo("\t".join(row))  # the cells are shown texts, the tabs are ours

@@ -7,9 +7,10 @@ from typing import Any
 
 import click
 
+from trustream.cli.numbers import Real, Whole, seed_option
 from trustream.cli.options import (
     METHODS,
-    clear_errors,
+    echo,
     echo_json,
     json_option,
     opened,
@@ -31,32 +32,32 @@ Example:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="Words by column, one a line.",
 )
-@click.option("--topics", default=20, show_default=True, type=click.IntRange(1), help="Topics.")
+@click.option("--topics", default=20, show_default=True, type=Whole(1), help="Topics.")
 @click.option(
     "--rate",
     default=10.0,
     show_default=True,
-    type=click.FloatRange(0, min_open=True),
+    type=Real(0, min_open=True),
     help="Documents that begin in a tick, on average.",
 )
 @click.option(
     "-p",
     default=0.2,
     show_default=True,
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Real(0, 1, min_open=True),
     help="Probability that a document shows its next word in a tick.",
 )
-@click.option("--steps", default=1, show_default=True, type=click.IntRange(0), help="Steps a tick.")
-@click.option("--ticks", type=click.IntRange(1), help="Stop after so many ticks.")
-@click.option("--rows", type=click.IntRange(1), help="Take the first ROWS documents only.")
-@click.option("--batch", default=50, show_default=True, type=click.IntRange(1), help="Batch size.")
+@click.option("--steps", default=1, show_default=True, type=Whole(0), help="Steps a tick.")
+@click.option("--ticks", type=Whole(1), help="Stop after so many ticks.")
+@click.option("--rows", type=Whole(1), help="Take the first ROWS documents only.")
+@click.option("--batch", default=50, show_default=True, type=Whole(1), help="Batch size.")
 @click.option(
     "--method",
     default="trust-region",
     show_default=True,
     type=click.Choice(METHODS),
 )
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
+@seed_option
 @json_option
 def simulate(
     store: str,
@@ -85,12 +86,11 @@ def simulate(
     from trustream.streaming.model import save_settings
     from trustream.streaming.trainer import StreamTrainer
 
-    with clear_errors():
-        words = reading.read_vocabulary(vocabulary)
-        counts = reading.read_matrix(data, words)[:rows]
+    words = reading.read_vocabulary(vocabulary)
+    counts = reading.read_matrix(data, words)[:rows]
     with opened(store, create=True, min_documents=1) as found:
         if found.totals().documents:
-            raise ValueError(f"{store} has documents already: a simulation starts with none")
+            raise ValueError(f"{found.name} has documents already: a simulation starts with none")
         options: dict[str, Any] = {"method": method, "batch_size": batch, "random_state": seed}
         with StreamTrainer(found, topics, prefetch=False, **options) as trainer:
             save_settings(found, trainer.settings)
@@ -120,7 +120,7 @@ def simulate(
                 if as_json:
                     echo_json(values)
                 elif info is not None and info.score is not None:
-                    click.echo(
+                    echo(
                         f"tick {tick.number:,}: {tick.n_begun:,} documents begun, "
                         f"{tick.n_active:,} not complete, rate {info.step.rho:.4f}, "
                         f"held-out {info.score.per_word:.4f} nats a word"
@@ -132,5 +132,5 @@ def simulate(
     if as_json:
         echo_json(final)
     else:
-        click.echo(f"{totals.documents:,} documents, {totals.tokens:,} tokens, "
-                   f"{trainer.n_steps:,} steps; trustream topics {store}")  # fmt: skip
+        echo(f"{totals.documents:,} documents, {totals.tokens:,} tokens, "
+                   f"{trainer.n_steps:,} steps; trustream topics {found.name}")  # fmt: skip

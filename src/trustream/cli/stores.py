@@ -9,9 +9,10 @@ from typing import Any
 import click
 
 from trustream import presets
+from trustream.cli.numbers import Real, Whole, seed_option
 from trustream.cli.options import (
     METHODS,
-    clear_errors,
+    echo,
     echo_json,
     json_option,
     model_option,
@@ -28,26 +29,26 @@ Examples:
 
 @click.command(epilog=_INIT)
 @store_argument
-@click.option("--topics", default=100, show_default=True, type=click.IntRange(1), help="Topics.")
+@click.option("--topics", default=100, show_default=True, type=Whole(1), help="Topics.")
 @click.option(
     "--held-out",
     default=0.02,
     show_default=True,
-    type=click.FloatRange(0, 1, max_open=True),
+    type=Real(0, 1, max_open=True),
     help="Share of documents that is only used to score the model.",
 )
 @click.option(
     "--min-documents",
     default=5,
     show_default=True,
-    type=click.IntRange(1),
+    type=Whole(1),
     help="A word takes part once it is in so many documents.",
 )
 @click.option(
     "--max-words",
     default=200_000,
     show_default=True,
-    type=click.IntRange(1),
+    type=Whole(1),
     help="Most words that take part; the rarest give way.",
 )
 @click.option(
@@ -66,10 +67,8 @@ Examples:
     type=click.Choice(presets.names()),
     help="Settings of the paper's streams: batch size, rate, iterations and priors.",
 )
-@click.option(
-    "--batch", type=click.IntRange(1), help="Batch size.  [default: 100, or the preset's]"
-)
-@click.option("--seed", default=0, show_default=True, type=click.IntRange(0), help="Random seed.")
+@click.option("--batch", type=Whole(1), help="Batch size.  [default: 100, or the preset's]")
+@seed_option
 @json_option
 def init(
     store: str,
@@ -92,14 +91,13 @@ def init(
     from trustream.streaming.model import load_settings, save_settings
     from trustream.streaming.settings import TrainerSettings
 
-    with clear_errors():
-        chosen: dict[str, Any] = {"n_components": topics, "method": method}
-        if preset is not None:
-            chosen = presets.trainer(preset, method, topics)
-        if batch is not None:
-            chosen["batch_size"] = batch
-        settings = TrainerSettings(**chosen, random_state=seed)
-        words = None if vocabulary is None else reading.read_vocabulary(vocabulary)
+    chosen: dict[str, Any] = {"n_components": topics, "method": method}
+    if preset is not None:
+        chosen = presets.trainer(preset, method, topics)
+    if batch is not None:
+        chosen["batch_size"] = batch
+    settings = TrainerSettings(**chosen, random_state=seed)
+    words = None if vocabulary is None else reading.read_vocabulary(vocabulary)
     options: dict[str, Any] = {"held_out": held_out}
     if words is None:
         options |= {"min_documents": min_documents, "max_words": max_words}
@@ -109,15 +107,15 @@ def init(
         before = load_settings(found)
         if before is not None and before != settings:
             raise ValueError(
-                f"{store} has a model with other settings already "
+                f"{found.name} has a model with other settings already "
                 f"({before.n_components} topics, {before.method}): choose another store"
             )
         save_settings(found, settings)
     if as_json:
-        echo_json({"store": store, "topics": topics, "method": method})
+        echo_json({"store": found.name, "topics": topics, "method": method})
     else:
-        click.echo(f"{store} is ready for {topics} topics.")
-        click.echo(f"Next: trustream ingest {store} FILE..., and trustream train {store}")
+        echo(f"{found.name} is ready for {topics} topics.")
+        echo(f"Next: trustream ingest {found.name} FILE..., and trustream train {found.name}")
 
 
 @click.command()
@@ -145,21 +143,21 @@ def status(store: str, name: str, as_json: bool) -> None:
     if as_json:
         echo_json(values)
         return
-    click.echo(f"{totals.documents:,} documents ({totals.held_out:,} held out), "
+    echo(f"{totals.documents:,} documents ({totals.held_out:,} held out), "
                f"{totals.tokens:,} tokens, {totals.words:,} words take part")  # fmt: skip
     if checkpoint is None:
-        click.echo(f"no model yet: trustream train {store}")
+        echo(f"no model yet: trustream train {found.name}")
     else:
         scored = "not scored yet"
         if checkpoint.last_score is not None:
             scored = f"held-out {checkpoint.last_score:.4f} nats a word"
-        click.echo(f"{values['topics']} topics, {values['steps']:,} steps, "
+        echo(f"{values['topics']} topics, {values['steps']:,} steps, "
                    f"rate {values['rho']:.4f}, {scored}")  # fmt: skip
 
 
 @click.command()
 @store_argument
-@click.option("-n", default=10, show_default=True, type=click.IntRange(1), help="Words a topic.")
+@click.option("-n", default=10, show_default=True, type=Whole(1), help="Words a topic.")
 @model_option
 @json_option
 def topics(store: str, n: int, name: str, as_json: bool) -> None:
@@ -179,13 +177,13 @@ def topics(store: str, n: int, name: str, as_json: bool) -> None:
             echo_json({"topic": int(k), "share": float(share[k]), "words": words[k]})
         return
     for k in order:
-        click.echo(f"{k:4d} {100 * share[k]:5.1f} %  {' '.join(words[k])}")
+        echo(f"{k:4d} {100 * share[k]:5.1f} %  {' '.join(words[k])}")
 
 
 @click.command()
 @store_argument
 @click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--top", default=5, show_default=True, type=click.IntRange(1), help="Topics shown.")
+@click.option("--top", default=5, show_default=True, type=Whole(1), help="Topics shown.")
 @model_option
 @json_option
 def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> None:
@@ -208,7 +206,7 @@ def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> Non
         else:
             best = np.argsort(-theta, kind="stable")[:top]
             parts = "  ".join(f"{k}: {theta[k]:.3f}" for k in best)
-            click.echo(f"{row + 1:6d}  {parts}")
+            echo(f"{row + 1:6d}  {parts}")
 
 
 @click.command()
@@ -226,4 +224,4 @@ def export(store: str, path: Path, name: str, as_json: bool) -> None:
     if as_json:
         echo_json({"path": str(path), "topics": model.n_components, "words": model.n_features_in_})
     else:
-        click.echo(f"{path}: {model.n_components} topics, {model.n_features_in_:,} words")
+        echo(f"{path}: {model.n_components} topics, {model.n_features_in_:,} words")

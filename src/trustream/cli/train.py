@@ -11,7 +11,15 @@ from typing import Any
 
 import click
 
-from trustream.cli.options import echo_json, json_option, model_option, opened, store_argument
+from trustream.cli.numbers import Real, Whole, jobs_option
+from trustream.cli.options import (
+    echo,
+    echo_json,
+    json_option,
+    model_option,
+    opened,
+    store_argument,
+)
 
 _EPILOG = """\b
 Examples:
@@ -25,17 +33,17 @@ _REPORT_EVERY = 5.0
 
 @click.command(epilog=_EPILOG)
 @store_argument
-@click.option("--steps", type=click.IntRange(1), help="Stop after so many steps.")
-@click.option("--seconds", type=click.FloatRange(0, min_open=True), help="Stop after so long.")
+@click.option("--steps", type=Whole(1), help="Stop after so many steps.")
+@click.option("--seconds", type=Real(0, min_open=True), help="Stop after so long.")
 @click.option("--until-idle", is_flag=True, help="Stop when nothing new came for a whole pass.")
 @click.option(
     "--checkpoint-every",
     default=60.0,
     show_default=True,
-    type=click.FloatRange(0),
+    type=Real(0),
     help="Seconds between two checkpoints.",
 )
-@click.option("--jobs", type=click.IntRange(1), help="Threads.  [default: all cores]")
+@jobs_option
 @model_option
 @json_option
 def train(
@@ -59,7 +67,9 @@ def train(
     with opened(store) as found:
         settings = load_settings(found, name)
         if settings is None:
-            raise ValueError(f"{store} has no settings for a model: trustream init {store}")
+            raise ValueError(
+                f"{found.name} has no settings for a model: trustream init {found.name}"
+            )
         options = {key: value for key, value in vars(settings).items() if key != "n_components"}
         trainer = StreamTrainer(
             found,
@@ -86,10 +96,10 @@ def train(
     if as_json:
         echo_json(values)
     elif last is None:
-        click.echo("nothing to learn from yet")
+        echo("nothing to learn from yet")
     else:
         scored = "" if trainer.last_score is None else f", held-out {trainer.last_score:.4f}"
-        click.echo(f"{trainer.n_steps:,} steps, rate {last.step.rho:.4f}{scored}")
+        echo(f"{trainer.n_steps:,} steps, rate {last.step.rho:.4f}{scored}")
 
 
 @contextmanager
@@ -113,7 +123,7 @@ def _stop_signals() -> Iterator[list[int]]:
 @contextmanager
 def _reporter() -> Iterator[Any]:
     """report(info, score): one line that changes on a terminal, a line now and then elsewhere."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         due = time.monotonic() + _REPORT_EVERY
 
         def lines(info: Any, scored: float | None) -> None:

@@ -10,6 +10,11 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 
+def _is_terminal() -> bool:
+    """Whether somebody looks at standard error; a process may have none."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
 class Report(Protocol):
     """Called after each step with how far the fit is."""
 
@@ -21,7 +26,7 @@ def progress(name: str, n_steps: int, steps_a_pass: int, verbose: int) -> Iterat
     """A reporter for a fit of `n_steps` steps; silent unless `verbose`, always on stderr."""
     if not verbose:
         yield lambda done, info: None
-    elif sys.stderr.isatty():
+    elif _is_terminal():
         with _bar(name, n_steps) as report:
             yield report
     else:
@@ -81,7 +86,7 @@ def compilation_notice() -> Iterator[None]:
 
     timer = threading.Timer(1.0, say)
     timer.daemon = True
-    if sys.stderr.isatty():
+    if _is_terminal():
         timer.start()
     try:
         yield
