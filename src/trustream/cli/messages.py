@@ -13,8 +13,9 @@ from trustream.terminal import shown
 _LONGEST = 1000
 # Arguments in which there may be a password.
 _SUSPECT = re.compile(r"://|@|pass|pwd|postgres", re.IGNORECASE)
-# What is left of an address that was taken apart: user:password@host.
+# What is left of an address that was taken apart: user:password@host, password=...
 _LOGIN = re.compile(r":(?!//)[^\s:@]+@")
+_PAIR = re.compile(r"((?:pass|pwd)\w*=)[^\s&]+", re.IGNORECASE)
 _HIDDEN = "..."
 # A shorter password stands in ordinary words; where it is one of an address it is hidden anyway.
 _SHORTEST_PASSWORD = 4
@@ -62,7 +63,7 @@ def without_secrets(text: str, arguments: Sequence[str] = ()) -> str:
         return text
     for secret, harmless in _replacements(suspects):
         text = text.replace(secret, harmless)
-    return _LOGIN.sub(f":{_HIDDEN}@", text)
+    return _PAIR.sub(rf"\1{_HIDDEN}", _LOGIN.sub(f":{_HIDDEN}@", text))
 
 
 def _parts(argument: str) -> Iterator[str]:
