@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from trustream.cli.files import InputFile
 from trustream.cli.numbers import Whole, jobs_option, seed_option
 
 # Written out, so that --help does not load the library; a test compares them.
@@ -26,7 +27,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @click.argument("model", metavar="MODEL_OR_STORE")
-@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("data", type=InputFile())
 @click.option(
     "-m",
     "--measure",
@@ -38,12 +39,12 @@ Examples:
 )
 @click.option(
     "--vocabulary",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputFile(),
     help="Words by column, one a line; needed for text if the model has no names.",
 )
 @click.option(
     "--reference",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputFile(),
     help="Reference corpus of the coherence.  [default: DATA]",
 )
 @click.option("--rows", type=Whole(1), help="Take the first ROWS rows of DATA only.")

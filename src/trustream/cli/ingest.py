@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from trustream.cli.files import InputFile
 from trustream.cli.numbers import Real, Whole
 from trustream.cli.options import echo, echo_json, json_option, opened, store_argument
 
@@ -40,7 +41,7 @@ Examples:
 @click.option("--batch", default=1000, show_default=True, type=Whole(1), help="Records a commit.")
 @click.option(
     "--vocabulary",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputFile(),
     help="Words by number, for uci and ldac.",
 )
 @click.option(
@@ -72,7 +73,7 @@ Examples:
 @click.option("--min-length", type=Whole(1), help="Letters of a word in text.")
 @click.option(
     "--stop-words",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputFile(),
     help="Words to leave out of text, one a line.  [default: English ones]",
 )
 @click.option("--keep-case", is_flag=True, help="Do not make text lower case.")

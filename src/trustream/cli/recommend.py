@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
 from click.core import ParameterSource
 
+from trustream.cli.files import InputFile, ModelFile
 from trustream.cli.numbers import Real, Whole, jobs_option, seed_option
 from trustream.cli.options import echo, echo_json, writing
 from trustream.terminal import shown
@@ -43,17 +43,13 @@ class Answer(NamedTuple):
 
 
 @click.command(epilog=_EPILOG)
-@click.argument(
-    "ratings", required=False, type=click.Path(exists=True, dir_okay=False, path_type=Path)
-)
+@click.argument("ratings", required=False, type=InputFile())
 @click.option(
     "--model",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputFile(),
     help="Use this saved model; no RATINGS then.",
 )
-@click.option(
-    "--save", type=click.Path(dir_okay=False, path_type=Path), help="Write the fitted model."
-)
+@click.option("--save", type=ModelFile(), help="Write the fitted model.")
 @click.option("--user", "users", multiple=True, help="Recommend to this user; repeatable.")
 @click.option("--all", "everybody", is_flag=True, help="Recommend to all users.")
 @click.option("--like", "likes", multiple=True, help="For somebody who likes this; repeatable.")

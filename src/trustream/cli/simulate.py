@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from trustream.cli.files import InputFile
 from trustream.cli.numbers import Real, Whole, seed_option
 from trustream.cli.options import (
     METHODS,
@@ -25,11 +26,11 @@ Example:
 
 @click.command(epilog=_EPILOG)
 @store_argument
-@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("data", type=InputFile())
 @click.option(
     "--vocabulary",
     required=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputFile(),
     help="Words by column, one a line.",
 )
 @click.option("--topics", default=20, show_default=True, type=Whole(1), help="Topics.")

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from trustream import presets
+from trustream.cli.files import InputFile, ModelFile
 from trustream.cli.numbers import Real, Whole, seed_option
 from trustream.cli.options import (
     METHODS,
@@ -53,7 +54,7 @@ Examples:
 )
 @click.option(
     "--vocabulary",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputFile(),
     help="Only these words, one a line, all from the first document on.",
 )
 @click.option(
@@ -182,7 +183,7 @@ def topics(store: str, n: int, name: str, as_json: bool) -> None:
 
 @click.command()
 @store_argument
-@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("data", type=InputFile())
 @click.option("--top", default=5, show_default=True, type=Whole(1), help="Topics shown.")
 @model_option
 @json_option
@@ -211,7 +212,7 @@ def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> Non
 
 @click.command()
 @store_argument
-@click.argument("path", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("path", type=ModelFile())
 @model_option
 @json_option
 def export(store: str, path: Path, name: str, as_json: bool) -> None:

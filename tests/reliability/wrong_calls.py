@@ -1,0 +1,179 @@
+"""Calls of the command line that are wrong in some way, and what must hold after each."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from click.testing import CliRunner
+
+from tests.reliability.wrong_files import HOSTILE
+from trustream.cli import main
+from trustream.cli.endings import ExitCode
+from trustream.cli.numbers import Real, Whole
+
+NO_SERVER = "postgresql://me:s3cret@127.0.0.1:1/db"
+SOCKET = "postgresql://me:s3cret@/db?host=/nowhere"
+MUDDLED = "postgresql://me:s3cret@x/y@127.0.0.1:1/db"
+NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
+# What may stand on standard error beside the error: progress, and what was left out.
+_ASIDE = re.compile(r"left out: |Warning: |.*: \d+( of \d+)?$|.*: step \d+ of |\d+ users, |step \d")
+_DEFINED = {int(code) for code in ExitCode}
+
+# Arguments, in the folder of `wrong_files`.
+BY_HAND: list[list[Any]] = [
+    [], ["nonsense"], ["--nonsense"], ["--debug"], [""], ["--"], ["-x"], ["init"], ["train"],
+    # Stores that are none.
+    ["status", "none.db"], ["status", "folder"], ["status", "nothing"], ["status", "pipe"],
+    ["status", "foreign.db"], ["status", "cut.db"], ["status", "torn.db"], ["status", "false.db"],
+    ["status", "good.model"], ["status", ""], ["status", "."], ["status", "none/none.db"],
+    ["status", "x" * 5000], ["status", "a\0b"], ["status", "good.db/x"],
+    ["topics", "new.db"], ["topics", "bare.db"], ["topics", "spoilt.db"], ["topics", "torn.db"],
+    ["topics", "good.db", "--model", "none"], ["topics", "good.db", "--model", ""],
+    ["topics", "good.db", "--model", "a\x1b[31m"], ["topics", "good.db", "-n", "0"],
+    ["train", "bare.db"], ["train", "spoilt.db", "--steps", 1], ["train", "false.db"],
+    ["train", "good.db", "--seconds", "nan"], ["train", "good.db", "--steps", 10**30],
+    ["train", "good.db", "--jobs", 10**9], ["train", "good.db", "--steps", "1.5"],
+    ["status", NO_SERVER], ["init", SOCKET], ["train", MUDDLED], ["topics", "mysql://me:s3cret@h/d"],
+    ["init", "good.db", "--topics", 3], ["init", "folder"], ["init", "none/none.db"],
+    ["init", "a.db", "--held-out", "nan"], ["init", "a.db", "--vocabulary", "twice_words.txt"],
+    ["init", "a.db", "--vocabulary", "nothing"], ["init", "a.db", "--vocabulary", "latin.txt"],
+    ["init", "a.db", "--preset", "wikipedia-1", "--method", "streaming-vb"],
+    ["init", "a.db", "--topics", 2**31],
+    # Feeds.
+    ["ingest", "good.db"], ["ingest", "good.db", "none.jsonl"], ["ingest", "good.db", "folder"],
+    ["ingest", "good.db", "cut.jsonl.gz"], ["ingest", "good.db", "flipped.jsonl.gz"],
+    ["ingest", "good.db", "false.jsonl.gz"], ["ingest", "good.db", "flipped.jsonl.bz2"],
+    ["ingest", "good.db", "flipped.jsonl.xz"], ["ingest", "good.db", "cut.jsonl.xz"],
+    ["ingest", "good.db", "deep.jsonl"], ["ingest", "good.db", "deep_object.jsonl"],
+    ["ingest", "good.db", "nonsense.jsonl"], ["ingest", "good.db", "bad.parquet"],
+    ["ingest", "good.db", "bad.xml"],
+    ["ingest", "good.db", "bytes\udcff\udcfe.jsonl"], ["ingest", "good.db", "latin.txt"],
+    ["ingest", "good.db", f"{HOSTILE}.jsonl"],
+    ["ingest", "good.db", "good.jsonl", "--format", "parquet"],
+    ["ingest", "good.db", "good.jsonl", "--format", "csv", "--delimiter", "ab"],
+    ["ingest", "good.db", "good.jsonl", "--format", "csv", "--delimiter", ""],
+    ["ingest", "good.db", "good.txt", "--format", "uci"], ["ingest", "good.db", "good.npy"],
+    ["ingest", "good.db", "good.txt", "--word-pattern", "("], ["ingest", NO_SERVER, "good.jsonl"],
+    ["ingest", "good.db", "bad_ratings.csv", "--format", "ratings"],
+    ["ingest", "good.db", NO_SERVER],
+    # New documents, and models.
+    ["transform", "good.db", "cut.npz"], ["transform", "good.db", "flipped.npz"],
+    ["transform", "good.db", "pickled.npz"], ["transform", "good.db", "huge.npy"],
+    ["transform", "good.db", "deep.jsonl"], ["transform", "good.db", "bad.mtx"],
+    ["transform", "good.db", "cut.mtx.gz"], ["transform", "good.db", "text.npy"],
+    ["transform", "good.db", "nan.npy"], ["transform", "good.db", "solid.npy"],
+    ["transform", "good.db", "flat.npy"], ["transform", "good.db", "latin.txt"],
+    ["evaluate", "cut.model", "good.npy"], ["evaluate", "flipped.model", "good.npy"],
+    ["evaluate", "claims.model", "good.npy"], ["evaluate", "other.model", "good.npy"],
+    ["evaluate", "nothing", "good.npy"], ["evaluate", "folder", "good.npy"],
+    ["evaluate", "good.model", "wide.npy"], ["evaluate", "good.model", "negative.npy"],
+    ["evaluate", "good.model", "good.txt"], ["evaluate", "mixture.model", "good.npy", "-m", "chib"],
+    ["evaluate", "good.model", "good.txt", "--vocabulary", "few_words.txt"],
+    ["evaluate", "good_recommender.model", "good.npy"], ["evaluate", NO_SERVER, "good.npy"],
+    ["evaluate", "good.model", NO_SERVER], ["evaluate", "good.model", "good.npy", "--words", 1],
+    ["export", "good.db", "folder"], ["export", "good.db", "none/x"], ["export", "new.db", "x"],
+    ["export", "good.db", NO_SERVER], ["export", "good.db", ""],
+    # Ratings and simulations.
+    ["recommend"], ["recommend", "good_ratings.csv"], ["recommend", "bad_ratings.csv", "--all"],
+    ["recommend", "hostile_ratings.csv", "--all"], ["recommend", "bad.parquet", "--all"],
+    ["recommend", "--model", "good.model", "--all"], ["recommend", "--model", "cut.model", "--all"],
+    ["recommend", "--model", "good_recommender.model", "--user", "x\x1b[31m"],
+    ["recommend", "good_ratings.csv", "--all", "--threshold", "nan"],
+    ["recommend", "good_ratings.csv", "--all", "--threshold", "1e300"],
+    ["recommend", "good_ratings.csv", "--user-column", "\x1b[31m", "--all"],
+    ["simulate", "good.db", "good.npy", "--vocabulary", "good_words.txt"],
+    ["simulate", "b.db", "wide.npy", "--vocabulary", "good_words.txt", "--ticks", 2],
+    ["simulate", "c.db", "negative.npy", "--vocabulary", "good_words.txt", "--ticks", 2],
+    ["simulate", "d.db", "good.npy", "--vocabulary", "good_words.txt", "-p", "nan"],
+    ["demo", "--seconds", "inf"], ["demo", "--store", "folder"], ["demo", "--store", "good.db"],
+]  # fmt: skip
+# Not wrong, only odd.
+ODD: list[list[Any]] = [
+    ["--help"], ["--version"], ["--debug", "status", "good.db"],
+    ["ingest", "good.db", "bomb.xml"], ["ingest", "good.db", "long_word.txt"],
+    ["ingest", "good.db", "good.txt", "--name", "\x1b[31m\n"],
+    ["ingest", "good.db", "nonsense.jsonl", "--on-error", "skip"],
+    ["ingest", "good.db", f"{HOSTILE}.jsonl", "--on-error", "skip"],
+    ["transform", "good.db", "good.txt", "--top", 2**31 - 1], ["topics", "good.db", "-n", 10**9],
+    ["evaluate", "good.model", "good.npy", "--rows", 10**9, "-m", "bound"],
+]  # fmt: skip
+
+
+def call(folder: Path, *arguments: Any) -> Any:
+    """Run a command in that folder, in this process."""
+    with contextlib.chdir(folder):
+        return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def check(arguments: list[Any], code: int, out: str, err: str) -> None:
+    """A defined end, one line or a note on usage, and nothing that must not be printed."""
+    everything = out + err
+    assert code in _DEFINED and code != ExitCode.DEFECT, (arguments, code, everything)
+    assert "Traceback" not in everything, (arguments, everything)
+    assert "s3cret" not in everything, (arguments, everything)
+    assert NOT_SHOWN.search(everything) is None, (arguments, everything)
+    lines = [line for line in err.splitlines() if not _ASIDE.match(line)]
+    if code == ExitCode.FAILED:
+        assert len(lines) == 1 and lines[0].startswith("Error: "), (arguments, err)
+    elif code == ExitCode.USAGE:
+        assert lines[0].startswith("Usage: "), (arguments, err)
+        # With no command at all the whole help is the answer.
+        assert lines[-1].startswith("Error: ") or not arguments, (arguments, err)
+    else:
+        assert code == ExitCode.DONE and not lines, (arguments, code, err)
+
+
+def generated(rng: np.random.Generator, files: list[str]) -> list[Any]:
+    """A random command with random files and options, most of them wrong; it comes to an end."""
+    name = str(rng.choice([name for name in main.commands if name != "demo"]))
+    command = main.commands[name]
+    arguments: list[Any] = [name]
+    for parameter in command.params:
+        if parameter.param_type_name == "argument":
+            # Mostly as many as it takes, or all calls would fail at that.
+            n = 1 if rng.random() < 0.9 else int(rng.integers(3))
+            arguments += [_any_of(rng, files, parameter.name) for _ in range(n)]
+        elif parameter.required or (
+            rng.random() < 2 / len(command.params) and parameter.name not in _NEVER
+        ):
+            arguments.append(parameter.opts[-1])
+            if not parameter.is_flag:  # type: ignore[attr-defined]
+                arguments.append(_value_for(rng, files, parameter))
+    # Some of the time something to do, and always an end.
+    extra = {"train": ["--steps", 2, "--seconds", 1], "simulate": ["--ticks", 2],
+             "recommend": ["--all"]}  # fmt: skip
+    return arguments + extra.get(name, [])
+
+
+# They wait for more, print the help, or ask for the traceback.
+_NEVER = ("follow", "help", "debug")
+
+
+def _value_for(rng: np.random.Generator, files: list[str], parameter: click.Parameter) -> str:
+    """Of an option: half of the time one that it may take."""
+    if isinstance(parameter.type, click.Choice) and rng.random() < 0.5:
+        return str(rng.choice(parameter.type.choices))
+    if isinstance(parameter.type, click.Path):
+        return _any_of(rng, files, parameter.name)
+    return _any_of(rng, files, "number" if isinstance(parameter.type, Real | Whole) else "text")
+
+
+def _any_of(rng: np.random.Generator, files: list[str], kind: str | None) -> str:
+    odd = ["", "-", "--", "none", "\x1b[31m", "\u202e", "\udcff", "a b", "x" * 300, "../..",
+           "%s{0}", NO_SERVER, MUDDLED]  # fmt: skip
+    pools: dict[str | None, list[str]] = {
+        "store": [*["good.db"] * 40, *files, *odd],
+        "model": [*["good.db", "good.model"] * 20, *files, *odd],
+        "vocabulary": [*["good_words.txt"] * 40, *files, *odd],
+        "ratings": [*["good_ratings.csv"] * 20, *files, *odd],
+        "number": ["0", "1", "2", "3", "-1", "nan", "inf", "1e400", "0.5", "1e-300", str(10**30),
+                   "2147483647", "0x10", "١", " 1 ", "1,5"],
+        "text": [*odd, "skip", "good_words.txt", "good.npy", "user", "model", "1", ",", "cat"],
+    }  # fmt: skip
+    pool = pools.get(kind, [*files, *files, *odd])
+    return pool[int(rng.integers(len(pool)))]
