@@ -118,7 +118,9 @@ def check(arguments: list[Any], code: int, out: str, err: str) -> None:
     assert "s3cret" not in everything, (arguments, everything)
     assert NOT_SHOWN.search(everything) is None, (arguments, everything)
     lines = [line for line in err.splitlines() if not _ASIDE.match(line)]
-    if code == ExitCode.FAILED:
+    if code == ExitCode.FAILED and arguments[0] == "check" and out:
+        assert not lines, (arguments, err)  # it found damage, and says which
+    elif code == ExitCode.FAILED:
         assert len(lines) == 1 and lines[0].startswith("Error: "), (arguments, err)
     elif code == ExitCode.USAGE:
         assert lines[0].startswith("Usage: "), (arguments, err)

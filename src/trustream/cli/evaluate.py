@@ -103,7 +103,7 @@ def evaluate(
 def _load(path: str) -> tuple[Any, str]:
     """The estimator in a file, or the model of a store, and what to call it."""
     import trustream
-    from trustream.cli.options import looks_like_store, opened
+    from trustream.cli.options import is_address, looks_like_store, opened
 
     if not looks_like_store(path):
         return trustream.load(path), Path(path).name
@@ -111,7 +111,7 @@ def _load(path: str) -> tuple[Any, str]:
 
     with opened(path) as store:
         # Only a file has a name without the way to it; an address may have a password in it.
-        return load_model(store), store.name if "://" in path else Path(path).name
+        return load_model(store), store.name if is_address(path) else Path(path).name
 
 
 def _names(estimator: Any, vocabulary: Path | None) -> list[str] | None:

@@ -87,9 +87,25 @@ def _finite(value: Any) -> Any:
     return value
 
 
+def repeatable(store: str) -> str:
+    """A STORE as the user wrote it, for the next command, without its password."""
+    from trustream.store import shown_address
+
+    return shown_address(store)
+
+
+def is_address(store: str) -> bool:
+    """Whether a STORE is an address, or says where one stands, and not the path of a file.
+
+    >>> [is_address(text) for text in ("topics.db", "postgresql://host/db", "env:NEWS", "@file")]
+    [False, True, True, True]
+    """
+    return "://" in store or store.startswith(("env:", "@"))
+
+
 def looks_like_store(path: str) -> bool:
     """Whether a path or address is a store's, and not a saved model's."""
-    if "://" in path:
+    if is_address(path):
         return True
     try:
         with open(path, "rb") as file:

@@ -15,6 +15,7 @@ from trustream.cli.options import (
     echo_json,
     json_option,
     opened,
+    repeatable,
     store_argument,
 )
 
@@ -134,4 +135,4 @@ def simulate(
         echo_json(final)
     else:
         echo(f"{totals.documents:,} documents, {totals.tokens:,} tokens, "
-                   f"{trainer.n_steps:,} steps; trustream topics {found.name}")  # fmt: skip
+                   f"{trainer.n_steps:,} steps; trustream topics {repeatable(store)}")  # fmt: skip

@@ -18,6 +18,7 @@ from trustream.cli.options import (
     json_option,
     model_option,
     opened,
+    repeatable,
     store_argument,
 )
 
@@ -116,7 +117,8 @@ def init(
         echo_json({"store": found.name, "topics": topics, "method": method})
     else:
         echo(f"{found.name} is ready for {topics} topics.")
-        echo(f"Next: trustream ingest {found.name} FILE..., and trustream train {found.name}")
+        name = repeatable(store)
+        echo(f"Next: trustream ingest {name} FILE..., and trustream train {name}")
 
 
 @click.command()
@@ -147,7 +149,7 @@ def status(store: str, name: str, as_json: bool) -> None:
     echo(f"{totals.documents:,} documents ({totals.held_out:,} held out), "
                f"{totals.tokens:,} tokens, {totals.words:,} words take part")  # fmt: skip
     if checkpoint is None:
-        echo(f"no model yet: trustream train {found.name}")
+        echo(f"no model yet: trustream train {repeatable(store)}")
     else:
         scored = "not scored yet"
         if checkpoint.last_score is not None:

@@ -18,6 +18,7 @@ from trustream.cli.options import (
     json_option,
     model_option,
     opened,
+    repeatable,
     store_argument,
 )
 
@@ -68,7 +69,7 @@ def train(
         settings = load_settings(found, name)
         if settings is None:
             raise ValueError(
-                f"{found.name} has no settings for a model: trustream init {found.name}"
+                f"{found.name} has no settings for a model: trustream init {repeatable(store)}"
             )
         options = {key: value for key, value in vars(settings).items() if key != "n_components"}
         trainer = StreamTrainer(
