@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,13 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and names of P
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return wrong_files.make(tmp_path_factory.mktemp("wrong"))
+
+
+@pytest.fixture(autouse=True)
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that does not answer is waited for, but not here."""
+    with suppress(ImportError):  # without the driver there is nobody to wait
+        monkeypatch.setattr("trustream.store.postgres_server.BRIEFLY", 0.1)
 
 
 @pytest.mark.parametrize("arguments", BY_HAND, ids=lambda arguments: str(arguments)[:60])
