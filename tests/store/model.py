@@ -26,20 +26,23 @@ class Model:
             self.words = {word: i for i, word in enumerate(vocabulary)}
 
     def append(self, records: Iterable[Record]) -> None:
-        waiting: list[str] = []
+        waiting: dict[str, None] = {}
         changed = False
+        taking_part = set(self.columns)
         for record in records:
             if record.append_id is not None:
                 if record.append_id in self.seen:
                     continue
                 self.seen.add(record.append_id)
             changed = True
-            self._append(record, waiting)
+            self._append(record, waiting, taking_part)
         self.sequence += changed
         if not self.settings.fixed:
-            self._enter(waiting)
+            self._enter(list(waiting))
 
-    def _append(self, record: Record, waiting: list[str]) -> None:
+    def _append(
+        self, record: Record, waiting: dict[str, None], taking_part: set[str | None]
+    ) -> None:
         assert record.time is not None
         if record.key not in self.documents:
             self.documents[record.key] = Counter()
@@ -53,19 +56,28 @@ class Model:
             self.words.setdefault(word, len(self.words))
             is_new = word not in document
             document[word] += pairs[word] if isinstance(pairs, Mapping) else 1
-            enough = self.count(word) >= self.settings.min_documents
-            if is_new and enough and word not in self.columns and word not in waiting:
-                waiting.append(word)
+            if is_new and word not in taking_part:
+                if self.count(word) >= self.settings.min_documents:
+                    waiting.setdefault(word)
 
     def _enter(self, waiting: list[str]) -> None:
         members = [word for word in self.columns if word is not None]
-        by_rank = sorted([*members, *waiting], key=lambda w: (-self.count(w), self.words[w]))
-        stay = by_rank[: self.settings.max_words]
+        stay = set(self._by_rank([*members, *waiting])[: self.settings.max_words])
         self.columns = [word if word in stay else None for word in self.columns]
-        for word in waiting:
-            if word in stay:
-                free = self.columns.index(None) if None in self.columns else len(self.columns)
-                self.columns[free : free + 1] = [word]
+        self._seat([word for word in waiting if word in stay])
+
+    def _seat(self, words: Iterable[str]) -> None:
+        """Give words the first columns that are free, then new ones."""
+        free = [column for column, word in enumerate(self.columns) if word is None]
+        for word in words:
+            if free:
+                self.columns[free.pop(0)] = word
+            else:
+                self.columns.append(word)
+
+    def _by_rank(self, words: Iterable[str]) -> list[str]:
+        """The most frequent first, of equally frequent ones the older."""
+        return sorted(words, key=lambda word: (-self.count(word), self.words[word]))
 
     def count(self, word: str) -> int:
         """In how many documents a word is."""
@@ -78,7 +90,19 @@ class Model:
             del self.documents[key], self.times[key]
         if not self.settings.fixed:
             self.columns = [w if w is not None and self.count(w) else None for w in self.columns]
+            self._fill()
         return len(gone)
+
+    def _fill(self) -> None:
+        """Words that are in enough documents take columns that were given back."""
+        members = {word for word in self.columns if word is not None}
+        waiting = [
+            word
+            for word in self.words
+            if word not in members and self.count(word) >= self.settings.min_documents
+        ]
+        room = None if self.settings.max_words is None else self.settings.max_words - len(members)
+        self._seat(self._by_rank(waiting)[:room])
 
     def keep(self, newest: int | None, since: float | None) -> int:
         by_age = sorted(self.documents, key=self.times.__getitem__)
@@ -89,7 +113,8 @@ class Model:
 
     def visible(self) -> dict[str, dict[str, int]]:
         """Documents in the order of arrival, words that take part."""
+        taking_part = set(self.columns)
         return {
-            key: {word: n for word, n in document.items() if word in self.columns}
+            key: {word: n for word, n in document.items() if word in taking_part}
             for key, document in self.documents.items()
         }

@@ -18,12 +18,20 @@ from hypothesis.stateful import (
 
 from tests.store.contents_of import check_running_totals, documents
 from tests.store.model import Model
+from tests.store.thresholds import make_small
 from trustream.store import Record, open_store
 
 WORDS = st.sampled_from([f"w{i}" for i in range(12)] + ["naïve", "日本", "🙂", "'; --", "a b"])
-KEYS = st.sampled_from([f"document {i}" for i in range(4)] + ["é", "%s"])
+KEYS = st.sampled_from([f"document {i}" for i in range(8)] + ["é", "%s"])
+# Together more words than a document may have to be remembered by its writer.
+MANY = st.builds(
+    lambda first, n: [f"v{i}" for i in range(first, first + n)],
+    st.integers(0, 300),
+    st.integers(1, 290),
+)
 CONTENTS = st.one_of(
     st.lists(WORDS, max_size=6),
+    MANY,
     st.lists(WORDS, max_size=4).map(tuple),
     st.dictionaries(WORDS, st.integers(1, 3), max_size=4),
 )
@@ -38,14 +46,15 @@ RECORDS = st.lists(
     min_size=1,
     max_size=6,
 )
-VOCABULARIES = st.none() | st.just(["w3", "w0", "日本", "never"])
+VOCABULARIES = st.sampled_from([None, None, None, ["w3", "w0", "日本", "never"]])
+LIMITS = st.sampled_from([None, 1, 2, 3, 4, 5, 6, 200])
 
 
 def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
     class Sequences(RuleBasedStateMachine):
         @initialize(
             min_documents=st.integers(1, 3),
-            max_words=st.none() | st.integers(1, 6),
+            max_words=LIMITS,
             vocabulary=VOCABULARIES,
         )
         def make(
@@ -66,7 +75,7 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             assert result.n_documents == len(self.model.documents) - before[1]
             assert result.n_records + result.n_repeated == len(records)
 
-        @rule(keys=st.lists(KEYS, min_size=1, max_size=3))
+        @rule(keys=st.lists(KEYS, min_size=1, max_size=4))
         def delete(self, keys: list[str]) -> None:
             assert self.store.delete(keys) == self.model.delete(keys)
 
@@ -110,6 +119,13 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
     return Sequences
 
 
+@pytest.fixture(params=["as they are", "small"])
+def thresholds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "small":
+        make_small(monkeypatch)
+
+
+@pytest.mark.usefixtures("thresholds")
 def test_any_sequence_of_changes(
     new_address: Callable[[], str], request: pytest.FixtureRequest
 ) -> None:
@@ -128,6 +144,7 @@ def test_any_sequence_of_changes(
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("thresholds")
 def test_many_more_sequences(new_address: Callable[[], str]) -> None:
     run_state_machine_as_test(
         machine(new_address),

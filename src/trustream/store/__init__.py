@@ -8,7 +8,7 @@
 
 from trustream.store.addresses import resolve_address, shown_address
 from trustream.store.document_store import DocumentStore
-from trustream.store.errors import RecordError, StoreError
+from trustream.store.errors import PositionError, RecordError, StoreError
 from trustream.store.opening import open_store
 from trustream.store.protocol import (
     Appended,
@@ -27,6 +27,7 @@ __all__ = [
     "DocumentStore",
     "Documents",
     "Position",
+    "PositionError",
     "Record",
     "RecordError",
     "Settings",

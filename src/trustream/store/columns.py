@@ -95,7 +95,7 @@ def entering(
     if limit is not None and len(members) + len(candidates) > limit:
         everybody = np.concatenate([members, candidates])
         # Fewer documents first, then the newer word: what falls out.
-        rank = (counts[everybody] << 32) - everybody
+        rank = _rank(counts, everybody)
         if len(members) >= limit:
             # Most candidates are rarer than all members: do not sort for these.
             floor = rank[: len(members)].min(initial=np.iinfo(np.int64).max)
@@ -103,17 +103,56 @@ def entering(
             if not len(candidates):
                 return []
             everybody = np.concatenate([members, candidates])
-            rank = (counts[everybody] << 32) - everybody
+            rank = _rank(counts, everybody)
         surplus = len(everybody) - limit
         if surplus > 0:
             out = everybody[np.argpartition(rank, surplus - 1)[:surplus]]
             released = columns.of(np.setdiff1d(out, candidates)).astype(np.int64)
             candidates = candidates[~np.isin(candidates, out)]
+    return _seated(columns, released, candidates)
+
+
+def leaving(columns: Columns, counts: Ints, settings: Settings) -> list[tuple[int, int | None]]:
+    """Changes of columns when words have come to be in fewer documents.
+
+    Words that no document has any more give their columns back. The most frequent of those words
+    take them that are in enough documents and that `max_words` had left out; of equally frequent
+    ones the older.
+
+    Args:
+        columns: as they are; not changed.
+        counts: (words,) in how many documents each is now.
+
+    >>> columns = Columns()
+    >>> columns.apply([(0, 0), (1, 1)], version=1)
+    >>> leaving(columns, np.array([3, 0, 1, 2]), Settings(min_documents=1, max_words=2))
+    [(1, 3)]
+    """
+    words = columns.words
+    released = np.flatnonzero((words >= 0) & (counts[words] == 0))
+    entrants: Ints = np.zeros(0, np.int64)
+    limit = settings.max_words
+    # Nothing was ever left out before there were so many columns.
+    if len(released) and limit is not None and len(words) >= limit:
+        waiting = np.flatnonzero(counts >= settings.min_documents)
+        waiting = waiting[columns.of(waiting) < 0]
+        by_rank = np.argsort(-_rank(counts, waiting))
+        entrants = waiting[by_rank[: limit - len(columns.members) + len(released)]]
+    return _seated(columns, released, entrants)
+
+
+def _rank(counts: Ints, words: Ints) -> Ints:
+    """Higher for words in more documents, and for the older of equally frequent ones."""
+    return (counts[words] << 32) - words
+
+
+def _seated(columns: Columns, released: Ints, entrants: Ints) -> list[tuple[int, int | None]]:
+    """Changes that free some columns and give entrants the first that are free, then new ones."""
     free = np.union1d(np.flatnonzero(columns.words < 0), released)
-    grown = np.arange(len(columns.words), len(columns.words) + len(candidates))
-    at = np.concatenate([free, grown])[: len(candidates)]
+    grown = np.arange(len(columns.words), len(columns.words) + len(entrants))
+    at = np.concatenate([free, grown])[: len(entrants)]
     changes: dict[int, int | None] = dict.fromkeys(released.tolist(), None)
-    changes.update(zip(at.tolist(), candidates.tolist(), strict=True))
+    changes.update(zip(at.tolist(), entrants.tolist(), strict=True))
     return sorted(changes.items())
 
 

@@ -139,18 +139,19 @@ def tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
     return there, counts[there]
 
 
-def check_size(pairs: Pairs, of_record: list[int]) -> None:
+def check_size(pairs: Pairs, of_record: list[int], kept: Sequence[int]) -> None:
     """Refuse documents that cannot be kept.
 
     Args:
         pairs: all that the documents of a batch would hold.
         of_record: the document of each record.
+        kept: the place of each record in the append, where repeated ones stand too.
     """
     over = np.flatnonzero(pairs.counts > MAX_COUNT)
     if len(over):
         document = int(pairs.documents[over[0]])
         raise RecordError(
-            of_record.index(document),
+            kept[of_record.index(document)],
             f"a word would occur {pairs.counts[over[0]]} times in the document, more than "
             f"{MAX_COUNT}; split the document",
         )
@@ -158,7 +159,7 @@ def check_size(pairs: Pairs, of_record: list[int]) -> None:
         sizes = np.bincount(pairs.documents)
         if sizes.max() > MAX_DISTINCT:
             raise RecordError(
-                of_record.index(int(sizes.argmax())),
+                kept[of_record.index(int(sizes.argmax()))],
                 f"the document would have {sizes.max()} different words, more than "
                 f"{MAX_DISTINCT}; split the document",
             )

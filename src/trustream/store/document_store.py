@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from types import TracebackType
+from types import EllipsisType, TracebackType
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from trustream.store.backend import Backend, Row, State
 from trustream.store.columns import Columns
 from trustream.store.errors import StoreError
 from trustream.store.places import draw_places
+from trustream.store.positions import check_position
 from trustream.store.protocol import (
     Appended,
     Documents,
@@ -90,22 +90,36 @@ class DocumentStore:
 
     # --- writing
 
-    def append(self, records: Iterable[Record], position: Position | None = None) -> Appended:
+    def append(
+        self,
+        records: Iterable[Record],
+        position: Position | None = None,
+        *,
+        after: Position | EllipsisType | None = ...,
+    ) -> Appended:
         """Add records and commit the position of their feed, all or nothing.
+
+        Args:
+            records: documents or parts of documents.
+            position: of the feed that they come from.
+            after: the position that they come after, None if they are the feed's first; if the
+                feed stands elsewhere by now, nothing is added. Not compared if left out.
 
         Raises:
             RecordError: a record is bad; its `index` says which.
+            PositionError: another process has read the feed on.
             StoreError: the database cannot take them.
         """
-        if position is not None:
-            _check_position(position)
+        check_position(position, after)
         # Whoever gives the records may itself wait for a turn with this store.
-        return self._append(list(records), position)
+        return self._append(list(records), position, after)
 
     @in_turn
-    def _append(self, records: list[Record], position: Position | None) -> Appended:
+    def _append(
+        self, records: list[Record], position: Position | None, after: Position | EllipsisType | None
+    ) -> Appended:
         _ = self._open
-        return self._writer.append(records, position)
+        return self._writer.append(records, position, after)
 
     def delete(self, keys: Iterable[str]) -> int:
         """Delete documents; returns how many there were. Unknown keys are passed over."""
@@ -330,13 +344,3 @@ def _check_name(what: str, name: str) -> None:
     fault = name_fault(name)
     if fault is not None:
         raise ValueError(f"{what} {name!r:.60} {fault}")
-
-
-def _check_position(position: Position) -> None:
-    _check_name("feed", position.feed)
-    try:
-        json.dumps(position.detail)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"the position of {position.feed!r} has a detail that is not JSON: {error}"
-        ) from error

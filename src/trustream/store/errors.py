@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trustream.store.protocol import Position
+
 
 class StoreError(RuntimeError):
     """The database cannot do what was asked: full, locked, foreign, newer, away.
@@ -9,6 +14,34 @@ class StoreError(RuntimeError):
     Nothing of the change that failed was stored, unless the message says that it is not known.
     What had been acknowledged before is there.
     """
+
+
+class PositionError(StoreError):
+    """Another process has read the same feed on. Nothing of the append was stored.
+
+    Attributes:
+        feed: the feed's name.
+        after: the position that the append started from; None is before the first.
+        found: the position that the store has.
+
+    >>> from trustream.store import Position
+    >>> raise PositionError("news.jsonl", None, Position("news.jsonl", 500))
+    Traceback (most recent call last):
+        ...
+    trustream.store.errors.PositionError: 'news.jsonl' stands at 500 and not before its start: ...
+    """
+
+    def __init__(self, feed: str, after: Position | None, found: Position | None) -> None:
+        super().__init__(
+            f"{feed!r:.200} stands {_at(found)} and not {_at(after)}: another process has read it "
+            "on meanwhile, and nothing of this append was stored; let one process read a feed at "
+            "a time, and go on from store.position(feed)"
+        )
+        self.feed, self.after, self.found = feed, after, found
+
+
+def _at(position: Position | None) -> str:
+    return "before its start" if position is None else f"at {position.offset}"
 
 
 class RecordError(ValueError):

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import EllipsisType
 from typing import Any, Protocol
 
 import numpy as np
@@ -185,8 +186,18 @@ class Store(Protocol):
 
     # --- writing
 
-    def append(self, records: Iterable[Record], position: Position | None = None) -> Appended:
+    def append(
+        self,
+        records: Iterable[Record],
+        position: Position | None = None,
+        *,
+        after: Position | EllipsisType | None = ...,
+    ) -> Appended:
         """Add records, and commit the position of the feed that they come from, all or nothing.
+
+        With `after`, the position that they come after (None if they are the feed's first), they
+        are added only if the feed still stands there: of two processes that read the same part of
+        a feed, one stores it. Whether the end was reached is not compared.
 
         Words are numbered in the order of their first appearance, and get columns in the order
         in which they came to be in enough documents. Words that do not take part yet are kept,
@@ -194,6 +205,7 @@ class Store(Protocol):
 
         Raises:
             RecordError: a record is bad; its `index` says which. Nothing was added.
+            PositionError: the feed does not stand at `after` any more. Nothing was added.
             StoreError: the database cannot take them.
         """
 

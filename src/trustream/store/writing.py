@@ -13,16 +13,16 @@ import numpy as np
 
 from trustream.store import contents
 from trustream.store.backend import Backend, Row, State, T
-from trustream.store.columns import Columns, Ints, entering, in_order_of_entry
+from trustream.store.columns import Columns, Ints, entering, in_order_of_entry, leaving
 from trustream.store.places import close_holes, is_held_out, place_of
+from trustream.store.positions import After, check_unmoved
 from trustream.store.protocol import Appended, Position, Record
+from trustream.store.recent import RecentDocuments
 from trustream.store.records import Batch, check_words, flatten, latest_times
 from trustream.store.word_counts import WordCounts
 
 # Words remembered; about 100 bytes each.
 _REMEMBERED = 2_000_000
-# Documents remembered, those below so many bytes; together at most 20 MB.
-_RECENT, _SMALL = 10_000, 2048
 # Documents deleted at a time, so that a large deletion needs little memory.
 _AT_ONCE = 1000
 
@@ -44,7 +44,7 @@ class Writer:
 
     def _forget(self) -> None:
         self._numbers = _Numbers()
-        self._recent: dict[str, Row] = {}
+        self._recent = RecentDocuments()
         self._counts = WordCounts()
         self._columns = Columns()
         self._in_change = False
@@ -57,14 +57,7 @@ class Writer:
                 self._forget()
             self._in_change = True
             state = self._backend.state(write=True)
-            if state.sequence != self._counts.sequence:
-                self._recent.clear()
-                self._counts.refresh(
-                    self._backend.blocks_since(self._counts.sequence), state.sequence
-                )
-            if state.vocabulary != self._columns.version:
-                changes = self._backend.columns_since(self._columns.version)
-                self._columns.apply(changes, state.vocabulary)
+            self._catch_up(state)
             return work(state)
 
         try:
@@ -75,15 +68,40 @@ class Writer:
         self._in_change = False
         return result
 
+    def _catch_up(self, state: State) -> None:
+        """Take over what others have changed."""
+        if state.sequence != self._counts.sequence:
+            self._recent.clear()
+            self._counts.refresh(self._backend.blocks_since(self._counts.sequence), state.sequence)
+        if state.vocabulary != self._columns.version:
+            changes = self._backend.columns_since(self._columns.version)
+            self._columns.apply(changes, state.vocabulary)
+
     # --- appending
 
-    def append(self, records: Iterable[Record], position: Position | None) -> Appended:
+    def append(
+        self, records: Iterable[Record], position: Position | None, after: After = ...
+    ) -> Appended:
         """See `Store.append`."""
         batch = flatten(records)
-        numbers = self._look_up(batch)
+        memory, numbers = self._numbers, self._look_up(batch)
         # Whole seconds: a document that grows all the while changes its place in time less often.
         now = float(int(clock.time()))
-        return self._change(lambda state: self._append(state, batch, numbers, position, now))
+
+        def work(state: State) -> Appended:
+            if position is not None:
+                self._go_on(position, after)
+            # What was looked up in a memory that is forgotten since may not be so any more.
+            known = numbers if memory is self._numbers else self._look_up(batch)
+            return self._append(state, batch, known, now)
+
+        return self._change(work)
+
+    def _go_on(self, position: Position, after: After) -> None:
+        """Move a feed on from where it is thought to stand; nobody can move it in between."""
+        if after is not ...:
+            check_unmoved(position.feed, after, self._backend.position(position.feed))
+        self._backend.put_position(position)
 
     def _look_up(self, batch: Batch) -> Ints:
         """Numbers of words that are remembered, -1 for others, which are checked."""
@@ -97,16 +115,13 @@ class Writer:
         check_words(batch, {words[i] for i in unknown})
         return numbers
 
-    def _append(
-        self, state: State, batch: Batch, numbers: Ints, position: Position | None, now: float
-    ) -> Appended:
-        fresh = self._without_repeats(batch.records)
-        n_repeated = len(batch.records) - len(fresh)
+    def _append(self, state: State, batch: Batch, numbers: Ints, now: float) -> Appended:
+        kept = self._without_repeats(batch.records)
+        n_repeated = len(batch.records) - len(kept)
+        fresh = batch.records
         if n_repeated:
-            batch = flatten(fresh)
-            numbers = self._look_up(batch)
-        if position is not None:
-            self._backend.put_position(position)
+            batch = flatten(fresh[i] for i in kept)
+            fresh, numbers = batch.records, self._look_up(batch)
         if not fresh:
             return Appended(0, 0, 0, n_repeated, state.sequence)
         order: dict[str, int] = {}
@@ -125,7 +140,7 @@ class Writer:
         there = sorted(rows)
         old = contents.stored([rows[i].content for i in there], np.array(there, np.int64))
         both, fresh_pairs = contents.add(old, new)
-        contents.check_size(both, of_record)
+        contents.check_size(both, of_record, kept)
         state.sequence += 1
         n_before = state.next_document
         self._store(state, order, rows, both, latest_times(fresh, of_record, len(order), now))
@@ -136,21 +151,21 @@ class Writer:
         n_documents = state.next_document - n_before
         return Appended(len(fresh), n_documents, n_tokens, n_repeated, state.sequence)
 
-    def _without_repeats(self, records: list[Record]) -> list[Record]:
-        """Records whose append id is not known; notes the ids of these."""
+    def _without_repeats(self, records: list[Record]) -> Sequence[int]:
+        """Which records have no append id that is known; notes the ids of these."""
         named = [record.append_id for record in records if record.append_id is not None]
         if not named:
-            return records
+            return range(len(records))
         seen = self._backend.seen(named)
         new: dict[str, None] = {}
         kept = []
-        for record in records:
+        for i, record in enumerate(records):
             name = record.append_id
             if name is not None:
                 if name in seen or name in new:
                     continue
                 new[name] = None
-            kept.append(record)
+            kept.append(i)
         self._backend.add_seen(new)
         return kept
 
@@ -176,10 +191,9 @@ class Writer:
 
     def _find(self, order: dict[str, int]) -> dict[int, Row]:
         """The documents that there are, by their number in the batch."""
-        recent = self._recent
-        rows = {i: recent[key] for key, i in order.items() if key in recent}
+        rows = {order[row.key]: row for row in self._recent.take(order)}
         if len(rows) < len(order):
-            others = [key for key in order if key not in recent] if rows else list(order)
+            others = [key for key, i in order.items() if i not in rows] if rows else list(order)
             rows.update((order[row.key], row) for row in self._backend.by_key(others))
         return rows
 
@@ -220,14 +234,7 @@ class Writer:
             self._backend.update(sorted(changed), times=False)
         if later:
             self._backend.update(sorted(later), times=True)
-        self._remember(new, changed, later)
-
-    def _remember(self, *rows: list[Row]) -> None:
-        """Documents that just changed will often change again: do not look these up."""
-        if len(self._recent) > _RECENT:
-            self._recent.clear()
-        for some in rows:
-            self._recent.update((row.key, row) for row in some if len(row.content) < _SMALL)
+        self._recent.put([*new, *changed, *later])
 
     def _count(self, state: State, places: Ints, fresh: contents.Pairs) -> None:
         """Note words in documents that did not have them; let words take part that now may.
@@ -285,8 +292,10 @@ class Writer:
             words, by = contents.tally(all_words.astype(np.int64), state.next_word)
             self._backend.put_blocks(self._counts.change(words, -by), state.sequence)
             self._backend.remove(part)
-            self._release(state, words)
         self._counts.sequence = state.sequence
+        if not self._settings.fixed:
+            changes = leaving(self._columns, self._counts.values, self._settings)
+            self._put_columns(state, changes)
         training = [place for place in places if place >= 0]
         held_out = [~place for place in places if place < 0]
         moves = close_holes(training, state.training)
@@ -297,10 +306,3 @@ class Writer:
         state.held_out -= len(held_out)
         self._backend.put_state(state)
         return len(places)
-
-    def _release(self, state: State, words: Ints) -> None:
-        """Free the columns of words that no document has any more."""
-        if self._settings.fixed:
-            return
-        columns = self._columns.of(words[self._counts.values[words] == 0])
-        self._put_columns(state, [(column, None) for column in columns[columns >= 0].tolist()])

@@ -1,0 +1,77 @@
+"""Positions of feeds: what may be committed, and whether a feed stands where it is thought to."""
+
+from __future__ import annotations
+
+import json
+from types import EllipsisType
+
+from trustream.store.errors import PositionError
+from trustream.store.protocol import Position
+from trustream.store.records import name_fault
+
+# The position that an append starts from: None is before the first, `...` is not compared.
+After = Position | EllipsisType | None
+
+
+def check_position(position: Position | None, after: After) -> None:
+    """Refuse positions that cannot be kept or compared.
+
+    Raises:
+        ValueError: a name or a detail is wrong, or the two are not of one feed.
+
+    >>> check_position(Position("news", 7), Position("sports", 0))
+    Traceback (most recent call last):
+    ...
+    ValueError: after is a position of 'sports' and position one of 'news'; give both of one feed
+    """
+    if position is None:
+        if after is not ...:
+            raise ValueError("after is given without a position; give the position to commit too")
+        return
+    fault = name_fault(position.feed)
+    if fault is not None:
+        raise ValueError(f"feed {position.feed!r:.60} {fault}")
+    for given in (position, after):
+        if isinstance(given, Position):
+            _check_detail(given)
+    if isinstance(after, Position) and after.feed != position.feed:
+        raise ValueError(
+            f"after is a position of {after.feed!r:.60} and position one of "
+            f"{position.feed!r:.60}; give both of one feed"
+        )
+
+
+def _check_detail(position: Position) -> None:
+    try:
+        json.dumps(position.detail)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"the position of {position.feed!r} has a detail that is not JSON: {error}"
+        ) from error
+
+
+def check_unmoved(feed: str, after: Position | None, found: Position | None) -> None:
+    """Refuse to go on from a position that is not the feed's any more.
+
+    Whether the end was reached is not compared: that does not move a feed.
+
+    Raises:
+        PositionError: it stands elsewhere.
+
+    >>> check_unmoved("news", None, None)
+    >>> check_unmoved("news", Position("news", 7), Position("news", 7, finished=True))
+    >>> check_unmoved("news", Position("news", 7), Position("news", 9))
+    Traceback (most recent call last):
+    ...
+    trustream.store.errors.PositionError: 'news' stands at 9 and not at 7: another process ...
+    """
+    if _place(after) != _place(found):
+        raise PositionError(feed, after, found)
+
+
+def _place(position: Position | None) -> tuple[int, str] | None:
+    if position is None:
+        return None
+    # As the database gives it back: lists for tuples, strings for numbers as keys.
+    detail = json.loads(json.dumps(position.detail))
+    return position.offset, json.dumps(detail, sort_keys=True)
