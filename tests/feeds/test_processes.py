@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 from tests.feeds.helpers import documents, expected, new_store, random_records
-from trustream.feeds import FeedError, ingest
+from trustream.feeds import FeedError, IngestResult, ingest
 
 # A reader that waits for ever is a failure too.
 pytestmark = pytest.mark.timeout(240)
@@ -102,8 +103,8 @@ def test_following_a_writer(tmp_path: Path) -> None:
         assert documents(store)["half done"] == {"x": 1}
 
 
-def test_one_ingest_of_a_file_at_a_time(tmp_path: Path) -> None:
-    """Of two, both would store what comes next. The lock ends with the process."""
+def test_two_ingests_of_a_file_at_a_time(tmp_path: Path) -> None:
+    """One that finds nothing new is in nobody's way; one that takes over is told of."""
     path = tmp_path / "x.txt"
     path.write_text("cats\n")
     process = start(tmp_path / "topics.db", path, follow=True)
@@ -111,15 +112,28 @@ def test_one_ingest_of_a_file_at_a_time(tmp_path: Path) -> None:
     process.stdout.readline()
     assert process.stdout.readline() == b"stored 1\n"
     with new_store(tmp_path) as store, new_store(tmp_path, "other.db") as other:
-        with pytest.raises(FeedError, match=r"x\.txt is being ingested into this store already"):
-            ingest(store, path, again=True)
+        assert ingest(store, path) == IngestResult(str(path), finished=True)
         assert ingest(other, path).n_records == 1
-        process.kill()
-        process.communicate()
         with path.open("a") as file:
             file.write("dogs\n")
-        assert ingest(store, path).n_records == 1
-        assert documents(store) == {"x.txt:1": {"cats": 1}, "x.txt:2": {"dogs": 1}}
+        assert process.stdout.readline() == b"stored 2\n"
+        assert ingest(store, path, again=True).n_records == 2
+        position = store.position(str(path))
+        assert position is not None
+        # As it stands where the other one left it, that goes on; from elsewhere it does not.
+        with path.open("a") as file:
+            file.write("birds\n")
+        assert process.stdout.readline() == b"stored 3\n"
+        store.append([], replace(position, offset=0))
+        with path.open("a") as file:
+            file.write("fish\n")
+        process.communicate()
+        assert process.returncode == 1
+        assert documents(store) == {
+            "x.txt:1": {"cats": 2},
+            "x.txt:2": {"dogs": 2},
+            "x.txt:3": {"birds": 1},
+        }
 
 
 def test_what_was_read_is_stored_while_it_waits(tmp_path: Path) -> None:

@@ -11,11 +11,10 @@ from typing import IO, Any, NamedTuple
 
 from trustream.feeds.formats import FORMATS, format_name, is_numbered, is_whole
 from trustream.feeds.items import FeedError, Item, Mark, Options
-from trustream.feeds.locks import only_one
-from trustream.feeds.positions import Identity, changed_error
+from trustream.feeds.positions import Identity, changed_error, overtaken_error
 from trustream.feeds.results import BadRecordError, IngestResult, Progress
 from trustream.feeds.sources import FileSource, Source, open_source
-from trustream.store.errors import RecordError
+from trustream.store.errors import PositionError, RecordError
 from trustream.store.protocol import Position, Store
 
 # Tokens after which a batch is stored, whatever its records, so that memory has a bound.
@@ -43,7 +42,9 @@ def ingest(
 
     The position in a file is committed together with its records: if this process dies, the next
     ingest of the file goes on where it stopped, and one of a finished file adds what was appended
-    to it since, if anything. A stream has no position; `append_id` in its records does the same.
+    to it since, if anything. Of several processes that read a file at once, each part is stored by
+    one, and the others stop with an error. A stream has no position; `append_id` in its records
+    does the same.
 
     Args:
         store: where to.
@@ -63,7 +64,7 @@ def ingest(
 
     Raises:
         BadRecordError: a bad record, with `on_error="stop"`.
-        FeedError: the feed cannot be read, or has changed.
+        FeedError: the feed cannot be read, has changed, or was read on by another process.
 
     >>> import io, tempfile
     >>> from trustream.store import open_store
@@ -85,9 +86,11 @@ def ingest(
     if not isinstance(opened, FileSource):
         return _ingest(run, name, settings, pace, again)
     run.identity = Identity(opened, name, whole=is_whole(opened, name, settings))
-    with only_one(store.url, run.identity.feed):
-        run.begin(*_start(store, run.identity, again, replaced))
+    run.begin(*_start(store, run.identity, again, replaced))
+    try:
         return _ingest(run, name, settings, pace, again)
+    except PositionError as error:
+        raise overtaken_error(opened, error) from error
 
 
 class _Pace(NamedTuple):
@@ -141,6 +144,8 @@ class _Run:
         self.source = source
         self.identity: Identity | None = None
         self.committed = self.mark = Mark()
+        # Where the store has the feed: nothing is stored unless it still stands there.
+        self.stored: Position | None = None
         self.known = False
         self.skip = skip
         self.progress = progress
@@ -149,8 +154,9 @@ class _Run:
         self.n_tokens = 0
         self.result = IngestResult()
 
-    def begin(self, mark: Mark, finished: bool) -> None:
+    def begin(self, stored: Position | None, mark: Mark, finished: bool) -> None:
         """Go on from a mark; `finished` if the store has it as the end."""
+        self.stored = stored
         self.committed = self.mark = mark
         self.known = finished
         self.result = IngestResult(self.identity.feed if self.identity else None)
@@ -187,11 +193,13 @@ class _Run:
                 self._refuse(bad, problem)
 
     def _append(self, finished: bool) -> None:
-        position: Position | None = None
-        if self.identity is not None:
-            position = self.identity.position(self.mark, finished=finished)
         records = [item.record for item in self.pending if item.record is not None]
-        done = self.store.append(records, position)
+        if self.identity is None:
+            done = self.store.append(records)
+        else:
+            position = self.identity.position(self.mark, finished=finished)
+            done = self.store.append(records, position, after=self.stored)
+            self.stored = position
         self.pending, self.n_tokens = [], 0
         self.committed, self.known = self.mark, finished
         self.result = replace(
@@ -217,17 +225,19 @@ class _Run:
             self.on_bad(replace(item, record=None, problem=problem))
 
 
-def _start(store: Store, identity: Identity, again: bool, replaced: str) -> tuple[Mark, bool]:
-    """Where to begin, and whether the end was reached before."""
+def _start(
+    store: Store, identity: Identity, again: bool, replaced: str
+) -> tuple[Position | None, Mark, bool]:
+    """Where the store has the feed, where to begin, and whether that was its end before."""
     position = store.position(identity.feed)
     if position is None or again:
-        return Mark(), False
+        return position, Mark(), False
     change = identity.change(position)
     if change is None:
-        return identity.mark(position), position.finished
+        return position, identity.mark(position), position.finished
     if replaced == "stop":
         raise changed_error(identity.source, change)
-    return Mark(), False
+    return position, Mark(), False
 
 
 def _claim(store: Store, name: str, feed: str | None, again: bool) -> None:
@@ -235,9 +245,13 @@ def _claim(store: Store, name: str, feed: str | None, again: bool) -> None:
     claim = f"documents named {name}"[:400]
     position = store.position(claim)
     if position is None:
-        store.append([], Position(claim, 0, False, {"feed": feed}))
-        return
-    owner = position.detail.get("feed")
+        try:
+            store.append([], Position(claim, 0, False, {"feed": feed}), after=None)
+            return
+        except PositionError as error:
+            # Another process was faster by a moment.
+            position = error.found
+    owner = position.detail.get("feed") if position is not None else None
     if not again and (owner is None or owner != feed):
         raise FeedError(
             f"documents {name}:1, {name}:2, ... come from {owner or 'a stream'} already: give this "

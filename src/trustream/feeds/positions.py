@@ -14,6 +14,7 @@ from typing import Any
 
 from trustream.feeds.items import FeedError, Mark
 from trustream.feeds.sources import FileSource
+from trustream.store.errors import PositionError
 from trustream.store.protocol import Position
 
 _SIZE = 4096
@@ -100,6 +101,16 @@ def changed_error(source: FileSource, change: str) -> FeedError:
         f"{source.path} {change}; nothing was added. If it is another file now, "
         'replaced="read" reads it from its start, and goes on from there the next time; '
         "again=True reads any file from its start"
+    )
+
+
+def overtaken_error(source: FileSource, error: PositionError) -> FeedError:
+    """The error that says what to do when two processes read a file."""
+    at = "its start" if error.after is None else f"byte or row {error.after.offset}"
+    return FeedError(
+        f"{source.path} is being ingested into this store by another process too, which has gone "
+        f"on from {at} first; what follows was not added by this one, and nothing twice. Let the "
+        "other one go on, or stop it and ingest the file again"
     )
 
 
