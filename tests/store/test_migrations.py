@@ -48,15 +48,17 @@ def test_an_older_store_is_brought_up_to_date(
             assert names == [step.name for step in (*MIGRATIONS, EXTRA)]
 
 
-def test_each_released_step_leads_on(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A store with the first step only, as an early version would have made it."""
-    use(monkeypatch, MIGRATIONS[:1])
+@pytest.mark.parametrize("n", range(1, len(MIGRATIONS)))
+def test_each_released_step_leads_on(address: str, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
+    """A store with the first steps only, as an early version would have made it."""
+    use(monkeypatch, MIGRATIONS[:n])
     open_store(address, min_documents=1).close()
     use(monkeypatch, MIGRATIONS)
     fill(address)
     with open_store(address) as store:
         store.save("model", b"x")
         assert store.settings.min_documents == 1
+        assert store.check().ok
         assert documents(store) == {"a": {"x": 2, "y": 1}}
 
 

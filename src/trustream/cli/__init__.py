@@ -8,6 +8,7 @@ from __future__ import annotations
 import click
 
 from trustream import __version__
+from trustream.cli.check import check
 from trustream.cli.commands import Commands
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
@@ -26,5 +27,6 @@ def main() -> None:
 
 for command in (
     demo, init, ingest, train, status, topics, transform, evaluate, recommend, export, simulate,
+    check,
 ):  # fmt: skip
     main.add_command(command)

@@ -7,6 +7,7 @@
 """
 
 from trustream.store.addresses import resolve_address, shown_address
+from trustream.store.check_result import CheckResult, Damage
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import PositionError, RecordError, StoreError
 from trustream.store.opening import open_store
@@ -24,6 +25,8 @@ from trustream.store.protocol import (
 
 __all__ = [
     "Appended",
+    "CheckResult",
+    "Damage",
     "DocumentStore",
     "Documents",
     "Position",

@@ -6,9 +6,9 @@ All but `run` and `close` are called inside `run`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from trustream.store.errors import StoreError
 from trustream.store.protocol import Position, Settings
@@ -93,6 +93,22 @@ class History:
     def commit(self) -> None:
         """What was written is there."""
         self._last, self.written = max(self._last, self.written), 0
+
+
+class Fault(NamedTuple):
+    """What is known of documents that a version with the fault may have left without words.
+
+    Attributes:
+        documents: the number of the first document that was written without the fault.
+        tokens: tokens that were missing when the counts were repaired; None before that.
+        words: different words among them; None before that.
+        repaired: when that was, in seconds since 1970; None before that.
+    """
+
+    documents: int
+    tokens: int | None = None
+    words: int | None = None
+    repaired: float | None = None
 
 
 class Backend(Protocol):
@@ -193,3 +209,20 @@ class Backend(Protocol):
 
     def saved(self, name: str) -> list[bytes]:
         """The parts kept under a name, in order."""
+
+    # --- checking
+
+    def broken(self) -> list[str]:
+        """What the database itself finds wrong, the first of it; nothing if it cannot tell."""
+
+    def stream(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a SELECT that every database understands, without keeping them all."""
+
+    def clear(self, table: str) -> None:
+        """Remove all rows of a table."""
+
+    def fault(self) -> Fault | None:
+        """What is known of words that were lost; None if no version with the fault wrote here."""
+
+    def put_fault(self, fault: Fault) -> None:
+        """Replace what is known of words that were lost."""

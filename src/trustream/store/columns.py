@@ -109,7 +109,7 @@ def entering(
             out = everybody[np.argpartition(rank, surplus - 1)[:surplus]]
             released = columns.of(np.setdiff1d(out, candidates)).astype(np.int64)
             candidates = candidates[~np.isin(candidates, out)]
-    return _seated(columns, released, candidates)
+    return seated(columns, released, candidates)
 
 
 def leaving(columns: Columns, counts: Ints, settings: Settings) -> list[tuple[int, int | None]]:
@@ -134,11 +134,16 @@ def leaving(columns: Columns, counts: Ints, settings: Settings) -> list[tuple[in
     limit = settings.max_words
     # Nothing was ever left out before there were so many columns.
     if len(released) and limit is not None and len(words) >= limit:
-        waiting = np.flatnonzero(counts >= settings.min_documents)
-        waiting = waiting[columns.of(waiting) < 0]
-        by_rank = np.argsort(-_rank(counts, waiting))
-        entrants = waiting[by_rank[: limit - len(columns.members) + len(released)]]
-    return _seated(columns, released, entrants)
+        room = limit - len(columns.members) + len(released)
+        entrants = waiting(columns, counts, settings)[:room]
+    return seated(columns, released, entrants)
+
+
+def waiting(columns: Columns, counts: Ints, settings: Settings) -> Ints:
+    """Words in enough documents that have no column, the one with the best claim first."""
+    words = np.flatnonzero(counts >= settings.min_documents)
+    words = words[columns.of(words) < 0]
+    return words[np.argsort(-_rank(counts, words))]
 
 
 def _rank(counts: Ints, words: Ints) -> Ints:
@@ -146,7 +151,7 @@ def _rank(counts: Ints, words: Ints) -> Ints:
     return (counts[words] << 32) - words
 
 
-def _seated(columns: Columns, released: Ints, entrants: Ints) -> list[tuple[int, int | None]]:
+def seated(columns: Columns, released: Ints, entrants: Ints) -> list[tuple[int, int | None]]:
     """Changes that free some columns and give entrants the first that are free, then new ones."""
     free = np.union1d(np.flatnonzero(columns.words < 0), released)
     grown = np.arange(len(columns.words), len(columns.words) + len(entrants))

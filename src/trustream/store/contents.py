@@ -130,6 +130,43 @@ def add(old: Pairs, new: Pairs) -> tuple[Pairs, Ints]:
     return both, fresh
 
 
+def malformed(contents: Sequence[bytes], there: NDArray[np.bool_]) -> Ints:
+    """Which of some contents (whole pairs each) are not as `pack` writes them.
+
+    Args:
+        contents: bytes of documents, as many as whole pairs have.
+        there: (words,) whether there is a word of each number.
+
+    >>> fine = pack(Pairs(np.array([3, 5]), np.array([1, 2])), 1)[0]
+    >>> malformed([fine, fine[8:] + fine[:8], b""], np.ones(9, bool)).tolist()
+    [1]
+    """
+    indptr, words, counts = unpack(contents)
+    wrong = (counts < 1) | (words < 0) | (words >= len(there))
+    wrong |= ~there.take(words, mode="clip")
+    # Does not rise, though it is not the first of its document.
+    falls = np.flatnonzero(words[1:] <= words[:-1]) + 1
+    wrong[falls[~np.isin(falls, indptr)]] = True
+    documents = np.searchsorted(indptr, np.flatnonzero(wrong), side="right") - 1
+    return np.union1d(documents, np.flatnonzero(np.diff(indptr) > MAX_DISTINCT))
+
+
+def readable(content: object, there: NDArray[np.bool_]) -> bytes:
+    """What can be read of a content that is malformed, as `pack` writes it.
+
+    >>> readable(b"\\5\\0\\0\\0\\1\\0\\0\\0cut", np.ones(9, bool))
+    b'\\x05\\x00\\x00\\x00\\x01\\x00\\x00\\x00'
+    """
+    if not isinstance(content, bytes):
+        return b""
+    _, words, counts = unpack([content[: len(content) // PAIR_BYTES * PAIR_BYTES]])
+    fine = (counts > 0) & (words >= 0) & (words < len(there))
+    fine &= there.take(words, mode="clip")
+    pairs = gather(words[fine].astype(np.int64), counts[fine].astype(np.int64))
+    some = slice(MAX_DISTINCT)
+    return pack(Pairs(pairs.places[some], np.minimum(pairs.counts[some], MAX_COUNT)), 1)[0]
+
+
 def tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
     """The different words, in order, and how often each occurs."""
     if n_words > 4 * len(words):

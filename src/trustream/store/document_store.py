@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType, TracebackType
 
 import numpy as np
 
-from trustream.store import contents
+from trustream.store import checking, contents
 from trustream.store.backend import Backend, Row, State
+from trustream.store.check_result import CheckResult
 from trustream.store.columns import Columns
 from trustream.store.errors import StoreError
 from trustream.store.places import draw_places
@@ -151,6 +152,43 @@ class DocumentStore:
             return sorted(old)
 
         return self._writer.delete(find)
+
+    def check(
+        self, *, repair: bool = False, on_suspect: Callable[[str], None] | None = None
+    ) -> CheckResult:
+        """Compare everything that the store counts with its documents; it reads all of it.
+
+        Other processes may go on meanwhile; a repair makes those wait that want to write.
+
+        Args:
+            repair: whether to write anew what the documents say: counts, columns, places. Of
+                documents whose contents are damaged what can be read is kept. All or nothing.
+            on_suspect: called with the key of each document that should be deleted and ingested
+                again; the result has the first of them.
+
+        Raises:
+            StoreError: the database cannot be read, or not be changed.
+
+        >>> import tempfile
+        >>> from trustream.store import Record, open_store
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     with open_store(folder + "/topics.db") as store:
+        ...         _ = store.append([Record("a", ["cat", "dog"])])
+        ...         result = store.check()
+        >>> result.ok, result.n_documents, result.n_tokens
+        (True, 1, 2)
+        """
+        backend = self._open
+
+        def work() -> CheckResult:
+            return checking.check(backend, repairs=repair, on_suspect=on_suspect)
+
+        try:
+            return backend.run(work, write=repair)
+        finally:
+            if repair:
+                # What it remembers is not so any more.
+                self._writer = Writer(backend)
 
     # --- reading
 

@@ -34,7 +34,7 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
         StoreError: it has steps that this version does not know.
 
     >>> [step.name for step in missing([], "new.db")]
-    ['0001_documents', '0002_append_ids', '0003_saved']
+    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -117,4 +117,26 @@ _SAVED = Migration(
     ),
 )
 
-MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED)
+# Before this step, words were lost of documents that grew in parts past 256 different words. Which
+# documents may be concerned is noted: those before a number. The counter gets another name so that
+# a process of an earlier version that has the store open cannot write to it any more.
+_FAULT = (
+    "INSERT INTO fault (name, documents) SELECT 'words lost', next_document FROM state"
+    " WHERE next_document > 0",
+    "ALTER TABLE state RENAME COLUMN tokens TO token_count",
+)
+_WORDS_LOST = Migration(
+    "0004_words_lost",
+    sqlite=(
+        "CREATE TABLE fault (name TEXT PRIMARY KEY, documents INTEGER NOT NULL, tokens INTEGER,"
+        " words INTEGER, repaired REAL)",
+        *_FAULT,
+    ),
+    postgres=(
+        "CREATE TABLE fault (name text PRIMARY KEY, documents bigint NOT NULL, tokens bigint,"
+        " words bigint, repaired double precision)",
+        *_FAULT,
+    ),
+)
+
+MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED, _WORDS_LOST)

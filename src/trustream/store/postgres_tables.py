@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any
 
 import psycopg
 
-from trustream.store.backend import Row, State
+from trustream.store.backend import Fault, Row, State
 from trustream.store.protocol import Position
 
 _DOCUMENT = "place, number, key, time, content"
+_FAULT = "documents, tokens, words, repaired"
 _DOCUMENT_TYPES = ("int8", "int8", "text", "float8", "bytea")
 
 
@@ -43,8 +44,8 @@ class PostgresTables:
     def put_state(self, state: State) -> None:
         """Replace the counters."""
         self._database.execute(
-            "UPDATE state SET sequence=%s, vocabulary=%s, training=%s, held_out=%s, tokens=%s,"
-            " words=%s, added=%s, next_word=%s, next_document=%s",
+            "UPDATE state SET sequence=%s, vocabulary=%s, training=%s, held_out=%s,"
+            " token_count=%s, words=%s, added=%s, next_word=%s, next_document=%s",
             astuple(state),
         )
 
@@ -194,6 +195,32 @@ class PostgresTables:
         """What is kept under a name."""
         found = self._all("SELECT content FROM saved WHERE name = %s ORDER BY part", name)
         return [content for (content,) in found]
+
+    # --- checking
+
+    def broken(self) -> list[str]:
+        """Nothing: a server checks its files by itself, with checksums if they are switched on."""
+        return []
+
+    def stream(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """Rows, some hundred at a time."""
+        with self._database.cursor("trustream", binary=True) as cursor:
+            cursor.itersize = 200
+            cursor.execute(statement)
+            yield from cursor
+
+    def clear(self, table: str) -> None:
+        """Remove all rows."""
+        self._database.execute(f'DELETE FROM "{table}"')
+
+    def fault(self) -> Fault | None:
+        """What is known of words that were lost."""
+        rows = self._all(f"SELECT {_FAULT} FROM fault")
+        return Fault(*rows[0]) if rows else None
+
+    def put_fault(self, fault: Fault) -> None:
+        """Replace it."""
+        self._database.execute(f"UPDATE fault SET ({_FAULT}) = (%s, %s, %s, %s)", fault)
 
 
 def _transposed(rows: Iterable[Sequence[Any]], width: int) -> list[list[Any]]:

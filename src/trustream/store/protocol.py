@@ -10,13 +10,15 @@ it, nothing of it has happened. Several processes may read and write one store a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+
+from trustream.store.check_result import CheckResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,6 +216,14 @@ class Store(Protocol):
 
     def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
         """Delete all but the `newest` documents by time, and those before `since`; how many."""
+
+    def check(
+        self, *, repair: bool = False, on_suspect: Callable[[str], None] | None = None
+    ) -> CheckResult:
+        """Compare everything that the store counts with its documents, and repair it if asked to.
+
+        `on_suspect` is called with the key of each document that should be ingested again.
+        """
 
     # --- reading
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
+from typing import Any
 
-from trustream.store.backend import Row, State
+from trustream.store.backend import Fault, Row, State
 from trustream.store.protocol import Position
 
 _DOCUMENT = "place, number, key, time, content"
+_FAULT = "documents, tokens, words, repaired"
 
 
 class SqliteTables:
@@ -27,8 +29,8 @@ class SqliteTables:
     def put_state(self, state: State) -> None:
         """Replace the counters."""
         self._database.execute(
-            "UPDATE state SET sequence=?, vocabulary=?, training=?, held_out=?, tokens=?,"
-            " words=?, added=?, next_word=?, next_document=?",
+            "UPDATE state SET sequence=?, vocabulary=?, training=?, held_out=?,"
+            " token_count=?, words=?, added=?, next_word=?, next_document=?",
             astuple(state),
         )
 
@@ -193,3 +195,32 @@ class SqliteTables:
             "SELECT content FROM saved WHERE name = ? ORDER BY part", (name,)
         )
         return [content for (content,) in found]
+
+    # --- checking
+
+    def broken(self) -> list[str]:
+        """What SQLite finds wrong with its pages, indexes and constraints."""
+        found = self._database.execute("PRAGMA integrity_check(20)")
+        return [line for (line,) in found if line != "ok"]
+
+    def stream(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """Rows, one after the other; bytes that are no UTF-8 come as halves of surrogate pairs."""
+        before = self._database.text_factory
+        self._database.text_factory = lambda text: text.decode(errors="surrogateescape")
+        try:
+            yield from self._database.execute(statement)
+        finally:
+            self._database.text_factory = before
+
+    def clear(self, table: str) -> None:
+        """Remove all rows."""
+        self._database.execute(f'DELETE FROM "{table}"')
+
+    def fault(self) -> Fault | None:
+        """What is known of words that were lost."""
+        row = self._database.execute(f"SELECT {_FAULT} FROM fault").fetchone()
+        return None if row is None else Fault(*row)
+
+    def put_fault(self, fault: Fault) -> None:
+        """Replace it."""
+        self._database.execute(f"UPDATE fault SET ({_FAULT}) = (?, ?, ?, ?)", fault)

@@ -56,3 +56,14 @@ class WordCounts:
             longer = np.zeros(blocks * BLOCK, np.int64)
             longer[: len(self._counts)] = self._counts
             self._counts = longer
+
+
+def blocks_of(counts: NDArray[np.int64]) -> list[tuple[int, bytes]]:
+    """All counts as blocks.
+
+    >>> [(number, len(content)) for number, content in blocks_of(np.ones(300, np.int64))]
+    [(0, 1024), (1, 1024)]
+    """
+    whole = np.zeros(-(-len(counts) // BLOCK) * BLOCK, "<i4")
+    whole[: len(counts)] = counts
+    return [(number, row.tobytes()) for number, row in enumerate(whole.reshape(-1, BLOCK))]

@@ -1,0 +1,59 @@
+"""``trustream check``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import click
+
+from trustream.cli.options import echo_json, json_option, opened, store_argument
+
+_EPILOG = """\b
+Examples:
+  trustream check topics.db
+  trustream check topics.db --repair
+  trustream check topics.db --json        # with every document to ingest again
+"""
+
+
+@click.command(epilog=_EPILOG)
+@store_argument
+@click.option("--repair", is_flag=True, help="Write anew what counting the documents gives.")
+@json_option
+def check(store: str, repair: bool, as_json: bool) -> None:
+    """Compare what a STORE counts with its documents, and say what is missing.
+
+    The exit code is 1 if something is wrong that was not repaired. A repair is all or nothing; it
+    changes counts, columns and places, and of documents only those whose contents are damaged.
+    """
+
+    def tell(key: str) -> None:
+        if as_json:
+            echo_json({"suspect": key})
+
+    with opened(store) as found:
+        result = found.check(repair=repair, on_suspect=tell)
+        name = found.name
+    if as_json:
+        echo_json({**dataclasses.asdict(result), "ok": result.ok})
+    else:
+        _show(name, result)
+    if not result.ok:
+        raise click.exceptions.Exit(1)
+
+
+def _show(name: str, result: Any) -> None:
+    verdict = "damaged" if not result.ok else "repaired" if result.damage else "all is well"
+    click.echo(f"{name}: {result.n_documents:,} documents, {result.n_tokens:,} tokens: {verdict}")
+    for damage in result.damage:
+        click.echo(f"{damage}")
+    if result.faulty and not result.missing_tokens:
+        click.echo("It was written by a version that could lose words; none are missing.")
+    if result.n_suspects:
+        keys = ", ".join(map(repr, result.suspects))
+        more = ", ... (--json has all)" if result.n_suspects > len(result.suspects) else ""
+        click.echo(
+            f"{result.n_suspects:,} documents may lack words; delete them and ingest them again: "
+            f"{keys}{more}"
+        )

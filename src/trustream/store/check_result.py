@@ -1,0 +1,166 @@
+"""What a check of a store found, kind by kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+_MOST_EXAMPLES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of damage.
+
+    Attributes:
+        meaning: what is wrong, in a few words.
+        advice: what to do about it.
+        repairable: whether a repair puts it right from what the documents hold.
+    """
+
+    meaning: str
+    advice: str
+    repairable: bool = False
+
+
+_RESTORE = "restore a copy from before the damage"
+_REPAIR = "check(repair=True) or trustream check --repair puts it right"
+
+KINDS = {
+    "database": Kind(
+        "the database itself is damaged, and nothing else was looked at",
+        "restore a copy, or rescue what is left with the sqlite3 program's .recover",
+    ),
+    "state": Kind("the row of counters is not there once", _RESTORE),
+    "words lost": Kind(
+        "words that were acknowledged are in no document: the store was written by a version that "
+        "lost words of documents that grew past 256 different ones",
+        "repair the counts, then delete the suspected documents and ingest them again",
+        repairable=True,
+    ),
+    "tokens": Kind("the number of tokens is not that of the documents", _REPAIR, True),
+    "counts": Kind("words are not in as many documents as is counted", _REPAIR, True),
+    "counters": Kind("counters are not what counting gives", _REPAIR, True),
+    "columns": Kind("columns do not have the words that they should have", _REPAIR, True),
+    "places": Kind("the places of documents have holes", _REPAIR, True),
+    "held out": Kind("documents are not in the part that their key says", _REPAIR, True),
+    "contents": Kind(
+        "documents have contents that cannot be read as they are",
+        "a repair keeps what can be read of them; then delete them and ingest them again",
+        repairable=True,
+    ),
+    "repeated": Kind("what should be there once is there several times", _RESTORE),
+    "keys": Kind("keys are none that a store takes", _RESTORE),
+    "numbers": Kind("numbers of documents are none that a store gives", _RESTORE),
+    "times": Kind("times of documents are no finite numbers", _RESTORE),
+    "words": Kind("words are none that a store takes", _RESTORE),
+    "append ids": Kind("append ids are none that a store takes", _RESTORE),
+    "feeds": Kind("positions of feeds cannot be read", "ingest these feeds with again=True"),
+    "saved": Kind("parts of what was saved under a name are missing", "train or save it again"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """Damage of one kind.
+
+    Attributes:
+        kind: one of "database", "state", "words lost", "tokens", "counts", "counters", "columns",
+            "places", "held out", "contents", "repeated", "keys", "numbers", "times", "words",
+            "append ids", "feeds", "saved".
+        count: how many there are: documents, words, tokens, whatever the kind is of.
+        examples: the first of them, a few words each.
+        repaired: whether this check has put it right.
+
+    >>> print(Damage("tokens", 3, ("the store counts 8, its documents have 5",)))
+    tokens: the number of tokens is not that of the documents (3; the store counts 8, its ...
+    """
+
+    kind: str
+    count: int
+    examples: tuple[str, ...] = ()
+    repaired: bool = False
+
+    @property
+    def advice(self) -> str:
+        """What to do about it."""
+        return KINDS[self.kind].advice
+
+    def __str__(self) -> str:
+        some = "; ".join(self.examples[:3])
+        text = f"{self.kind}: {KINDS[self.kind].meaning} ({self.count:,}; {some})"
+        return f"{text}, repaired" if self.repaired else f"{text}; {self.advice}"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """What a check of a store found.
+
+    Attributes:
+        n_documents: documents that there are.
+        n_tokens: tokens that they have.
+        damage: what is wrong, one for each kind; none if all is well.
+        faulty: whether the store was written by a version that lost words.
+        missing_tokens: tokens that were acknowledged and that no document has, because of that
+            version; those of documents that were deleted since are among them.
+        n_suspects: documents that may lack words, or whose contents were damaged: delete them and
+            ingest them again.
+        suspects: keys of the first of them, those with the most words first; `on_suspect` is called
+            with each.
+
+    >>> result = CheckResult(2, 7)
+    >>> result.ok, result.kinds
+    (True, ())
+    """
+
+    n_documents: int
+    n_tokens: int
+    damage: tuple[Damage, ...] = ()
+    faulty: bool = False
+    missing_tokens: int = 0
+    n_suspects: int = 0
+    suspects: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is wrong any more; words that were lost before a repair stay lost."""
+        return all(damage.repaired for damage in self.damage)
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kinds of damage that were found."""
+        return tuple(damage.kind for damage in self.damage)
+
+
+@dataclass(slots=True)
+class Findings:
+    """Damage while it is being found.
+
+    >>> findings = Findings()
+    >>> findings.add("keys", "'' has 0 characters")
+    >>> [damage.count for damage in findings.damage()]
+    [1]
+    """
+
+    _counts: dict[str, int] = field(default_factory=dict)
+    _examples: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, kind: str, example: str | None, count: int = 1) -> None:
+        """Note something that is wrong, or several alike of which one or none is told."""
+        if count:
+            self._counts[kind] = self._counts.get(kind, 0) + count
+            examples = self._examples.setdefault(kind, [])
+            if example is not None and len(examples) < _MOST_EXAMPLES:
+                examples.append(example)
+
+    def has(self, *kinds: str) -> bool:
+        """Whether there is damage of one of these kinds."""
+        return any(kind in self._counts for kind in kinds)
+
+    def damage(self, repaired: Collection[str] = ()) -> tuple[Damage, ...]:
+        """All of it, in the order of `KINDS`."""
+        return tuple(
+            Damage(kind, self._counts[kind], tuple(self._examples[kind]), kind in repaired)
+            for kind in KINDS
+            if kind in self._counts
+        )
