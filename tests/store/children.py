@@ -63,8 +63,9 @@ class Child:
             os._exit(status)
 
     def first_line(self) -> None:
-        """Wait until something was acknowledged."""
+        """Wait until something more was acknowledged."""
         head = os.read(self.reports, 1 << 16)
+        assert head, "it has ended"
         self.lines.append(head.decode())
 
     def kill(self) -> None:

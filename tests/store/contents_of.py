@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict
 from typing import Any
 
@@ -27,6 +28,24 @@ def documents(store: DocumentStore) -> dict[str, Counts]:
             found[key] = {str(words[column]): int(count) for column, count in pairs}
             assert len(found[key]) == stop - start, "a column is there twice"
     return found
+
+
+def all_words(store: DocumentStore) -> dict[str, Counter[str]]:
+    """Documents with all their words, whether these take part or not."""
+    backend = store._open
+
+    def work() -> dict[str, Counter[str]]:
+        names = dict(backend.stream("SELECT number, word FROM word"))
+        rows = backend.after(-1, 10**9)
+        indptr, words, counts = unpack([row.content for row in rows])
+        pairs = [(names[n], c) for n, c in zip(words.tolist(), counts.tolist(), strict=True)]
+        starts = indptr.tolist()
+        return {
+            row.key: Counter(dict(pairs[start:stop]))
+            for row, start, stop in zip(rows, starts, starts[1:], strict=False)
+        }
+
+    return backend.run(work, write=False)
 
 
 def everything(store: DocumentStore) -> dict[str, Any]:
