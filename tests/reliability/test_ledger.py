@@ -17,7 +17,7 @@ from tests.reliability.ledger import Ledger
 from tests.reliability.rounds import rounds
 from tests.store.children import Child
 from tests.store.contents_of import all_words, check_running_totals
-from tests.store.faulty import faulty_writer
+from tests.store.faulty import execute, faulty_writer
 from tests.store.thresholds import make_small
 from trustream.store import DocumentStore, Position, open_store
 
@@ -26,21 +26,34 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are f
 N_WRITERS = 2
 
 
-def kill_writers(address: str, ledgers: list[Ledger], rng: np.random.Generator) -> None:
-    """Let all write for a while, and kill each at another moment."""
-    children = [
+def start(address: str, ledgers: list[Ledger]) -> list[Child]:
+    return [
         Child.start(partial(ledger.work, address, writer, one))
         for writer, one in enumerate(ledgers)
     ]
-    for child, n in zip(children, rng.integers(1, 40, N_WRITERS), strict=True):
+
+
+def wait(children: list[Child], ns: list[int]) -> None:
+    """Until so many operations of each have been acknowledged."""
+    for child, n in zip(children, ns, strict=True):
         while sum(text.count("\n") for text in child.lines) < n:
             child.first_line()
+
+
+def kill(children: list[Child]) -> None:
     for child in children:
-        time.sleep(rng.uniform(0, 0.03))
         child.kill()
-    for child in children:
         status, _ = child.end()
         assert status == -signal.SIGKILL
+
+
+def kill_writers(address: str, ledgers: list[Ledger], rng: np.random.Generator) -> None:
+    """Let all write for a while, and kill each at another moment."""
+    children = start(address, ledgers)
+    wait(children, rng.integers(1, 40, N_WRITERS).tolist())
+    for child in children:
+        time.sleep(rng.uniform(0, 0.03))
+        kill([child])
 
 
 def settled(store: DocumentStore, number: int) -> None:
@@ -67,17 +80,41 @@ def run(address: str, folder: Path, n: int) -> None:
     assert sizes[-1] > 3 * 256
 
 
-@pytest.mark.parametrize("n", [4, pytest.param(500, marks=pytest.mark.slow)])
+MANY = pytest.param(250, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])
+
+
+@pytest.mark.parametrize("n", [4, MANY])
 def test_killed_writers(address: str, tmp_path: Path, n: int) -> None:
     run(address, tmp_path, rounds(n))
 
 
-@pytest.mark.parametrize("n", [3, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [3, MANY])
 def test_killed_writers_with_small_thresholds(
     address: str, tmp_path: Path, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     make_small(monkeypatch)
     run(address, tmp_path, rounds(n))
+
+
+@pytest.mark.parametrize("n", [4, MANY])
+def test_checks_and_repairs_while_others_write(address: str, tmp_path: Path, n: int) -> None:
+    """A check sees one moment; a repair is one change among others."""
+    ledgers = [Ledger(tmp_path / f"{writer}.ledger") for writer in range(N_WRITERS)]
+    open_store(address, min_documents=2, max_words=600, held_out=0.3).close()
+    children = start(address, ledgers)
+    wait(children, [5] * N_WRITERS)
+    with open_store(address) as store:
+        for _ in range(rounds(n)):
+            assert store.check().damage == store.check(repair=True).damage == ()
+            before = store.totals().sequence
+            execute(store, "UPDATE state SET token_count = token_count + 5")
+            result = store.check(repair=True)
+            assert (result.kinds, result.ok) == (("tokens",), True)
+            assert store.totals().sequence > before
+        kill(children)
+        settled(store, 0)
+        ledger.settle(ledgers, store, all_words(store))
+        assert store.check().ok
 
 
 def test_the_ledger_notices_words_that_are_lost(file: Path, tmp_path: Path) -> None:
