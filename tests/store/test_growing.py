@@ -136,6 +136,16 @@ def test_refused_parts_leave_what_was_there(address: str) -> None:
         check_running_totals(store)
 
 
+def test_saved_bytes_of_any_number_of_parts(address: str, monkeypatch: Any) -> None:
+    make_small(monkeypatch)
+    with open_store(address) as store:
+        for size in (0, 1, 4, 5, 6, 10, 11, 23, 9, 0):
+            content = bytes(range(size))
+            store.save("model", content)
+            assert store.load("model") == content
+        assert store.check().ok
+
+
 def test_a_refused_record_is_named_by_its_place_among_repeated_ones(address: str) -> None:
     with open_store(address, **ALL) as store:
         known = [Record(f"{i}", ["x"], append_id=f"{i}") for i in range(3)]
