@@ -164,7 +164,7 @@ class DocumentStore:
             repair: whether to write anew what the documents say: counts, columns, places. Of
                 documents whose contents are damaged what can be read is kept. All or nothing.
             on_suspect: called with the key of each document that should be deleted and ingested
-                again; the result has the first of them.
+                again, before the check is done: it cannot use this store. The result has the first.
 
         Raises:
             StoreError: the database cannot be read, or not be changed.
