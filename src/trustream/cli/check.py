@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from trustream.cli.options import echo_json, json_option, opened, store_argument
+from trustream.cli.options import echo, echo_json, json_option, opened, store_argument
 
 _EPILOG = """\b
 Examples:
@@ -45,15 +45,15 @@ def check(store: str, repair: bool, as_json: bool) -> None:
 
 def _show(name: str, result: Any) -> None:
     verdict = "damaged" if not result.ok else "repaired" if result.damage else "all is well"
-    click.echo(f"{name}: {result.n_documents:,} documents, {result.n_tokens:,} tokens: {verdict}")
+    echo(f"{name}: {result.n_documents:,} documents, {result.n_tokens:,} tokens: {verdict}")
     for damage in result.damage:
-        click.echo(f"{damage}")
+        echo(f"{damage}")
     if result.faulty and not result.missing_tokens:
-        click.echo("It was written by a version that could lose words; none are missing.")
+        echo("It was written by a version that could lose words; none are missing.")
     if result.n_suspects:
         keys = ", ".join(map(repr, result.suspects))
         more = ", ... (--json has all)" if result.n_suspects > len(result.suspects) else ""
-        click.echo(
+        echo(
             f"{result.n_suspects:,} documents may lack words; delete them and ingest them again: "
             f"{keys}{more}"
         )

@@ -117,7 +117,10 @@ class DocumentStore:
 
     @in_turn
     def _append(
-        self, records: list[Record], position: Position | None, after: Position | EllipsisType | None
+        self,
+        records: list[Record],
+        position: Position | None,
+        after: Position | EllipsisType | None,
     ) -> Appended:
         _ = self._open
         return self._writer.append(records, position, after)
@@ -153,6 +156,7 @@ class DocumentStore:
 
         return self._writer.delete(find)
 
+    @in_turn
     def check(
         self, *, repair: bool = False, on_suspect: Callable[[str], None] | None = None
     ) -> CheckResult:
@@ -187,8 +191,8 @@ class DocumentStore:
             return backend.run(work, write=repair)
         finally:
             if repair:
-                # What it remembers is not so any more.
-                self._writer = Writer(backend)
+                # What is remembered is not so any more.
+                self._forget()
 
     # --- reading
 
