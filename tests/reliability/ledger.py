@@ -45,19 +45,19 @@ def records(parts: list[Any], number: int) -> list[Record]:
 
 
 class Ledger:
-    """A file of one writer's lines."""
+    """A file of one writer's lines.
+
+    Attributes:
+        number: of the operation that comes next.
+    """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.number = path, 0
         path.touch()
 
-    def write(self, descriptor: int, **line: Any) -> None:
-        """At once, with one call: what was written is there whenever the writer is killed."""
-        os.write(descriptor, f"{json.dumps(line)}\n".encode())
-
-    def read(self) -> tuple[list[dict[str, Any]], dict[str, Any] | None]:
-        """What was done, and what is in doubt."""
-        done: list[dict[str, Any]] = []
+    def read(self) -> tuple[list[Any], Any]:
+        """What was done, and what is in doubt; None if nothing is."""
+        done: list[Any] = []
         doubt = None
         *lines, torn = self.path.read_text().split("\n")
         assert not torn, "the last line was cut off"
@@ -67,91 +67,114 @@ class Ledger:
                 assert doubt is None
                 doubt = line
             else:
-                assert doubt is not None
-                assert doubt["begin"] == line["end"]
-                if line["stored"]:
-                    done.append(doubt)
+                assert doubt["begin"] == line["done"]
+                done.append(doubt)
                 doubt = None
         return done, doubt
 
-    def settle(self, stored: bool) -> None:
-        """Note what has become of what was in doubt."""
-        _, doubt = self.read()
-        if doubt is not None:
-            with self.path.open("a") as file:
-                file.write(f"{json.dumps({'end': doubt['begin'], 'stored': stored})}\n")
+    def begin_anew(self, operations: list[Any]) -> None:
+        """What it said was taken over."""
+        if operations:
+            self.number = operations[-1]["begin"] + 1
+        self.path.write_text("")
+
+
+def _write(descriptor: int, **line: Any) -> None:
+    """With one call: what was written is there whenever the writer is killed."""
+    os.write(descriptor, f"{json.dumps(line)}\n".encode())
 
 
 def work(address: str, writer: int, ledger: Ledger, tell: Callable[[str], None]) -> None:
     """Do one operation after the other until killed; each append moves a position on."""
-    done, doubt = ledger.read()
-    assert doubt is None
-    number = done[-1]["begin"] + 1 if done else 0
     feed = f"writer {writer}"
     descriptor = os.open(ledger.path, os.O_WRONLY | os.O_APPEND)
     with open_store(address) as store:
         position = store.position(feed)
-        while True:
+        for number in itertools.count(ledger.number):
             planned = operation(writer, number)
-            ledger.write(descriptor, begin=number, **planned)
+            _write(descriptor, begin=number, **planned)
             if "delete" in planned:
                 store.delete([planned["delete"]])
             else:
                 following = Position(feed, number + 1)
                 store.append(records(planned["append"], number), following, after=position)
                 position = following
-            ledger.write(descriptor, end=number, stored=True)
+            _write(descriptor, done=number)
             tell(f"{number}")
-            number += 1
 
 
-def expected(operations: list[list[dict[str, Any]]]) -> Contents:
-    """What is in a store after these operations of each writer; shared documents only grow."""
-    found: Contents = {}
-    for one in operations:
-        for planned in one:
-            if "delete" in planned:
-                found.pop(planned["delete"], None)
-            for key, words in planned.get("append", []):
-                found.setdefault(key, Counter()).update(words)
-    return found
+class Books:
+    """What follows from the ledgers of all writers.
 
+    Shared documents only grow, and others have one writer: the order of the writers does not count.
 
-def settle(ledgers: list[Ledger], store: DocumentStore, found: Contents) -> None:
-    """Find out what has become of what is in doubt: all of it is there, or nothing.
-
-    Raises:
-        AssertionError: what the store holds does not follow from the ledgers in any way.
+    Attributes:
+        contents: every word of every document.
+        n_operations: that were done.
     """
-    done, doubts = zip(*(ledger.read() for ledger in ledgers), strict=True)
-    for stored in _possible(doubts):
-        operations = [
-            [*before, doubt] if happened else before
-            for before, doubt, happened in zip(done, doubts, stored, strict=True)
+
+    def __init__(self, ledgers: list[Ledger]) -> None:
+        self.ledgers = ledgers
+        self.contents: Contents = {}
+        self.n_operations = 0
+        self._offsets = [0] * len(ledgers)
+
+    def settle(self, store: DocumentStore, found: Contents) -> None:
+        """Take over what the ledgers say; what is in doubt is in the store as a whole, or not.
+
+        Raises:
+            AssertionError: what was found does not follow from the ledgers in any way.
+        """
+        done, doubts = zip(*(ledger.read() for ledger in self.ledgers), strict=True)
+        for stored in _possible(doubts):
+            operations = [
+                [*before, doubt] if happened else before
+                for before, doubt, happened in zip(done, doubts, stored, strict=True)
+            ]
+            if self._after(operations) == found and self._stands(store, operations):
+                self._take_over(operations)
+                return
+        wanted = self._after(list(done))
+        raise AssertionError(f"not what was acknowledged: {_difference(wanted, found)}")
+
+    def _after(self, operations: list[list[Any]]) -> Contents:
+        contents = {key: words.copy() for key, words in self.contents.items()}
+        for planned in itertools.chain(*operations):
+            if "delete" in planned:
+                contents.pop(planned["delete"], None)
+            for key, words in planned.get("append", []):
+                contents.setdefault(key, Counter()).update(words)
+        return contents
+
+    def _stands(self, store: DocumentStore, operations: list[list[Any]]) -> bool:
+        """Whether the feeds stand where the appends have left them."""
+        positions = [store.position(f"writer {writer}") for writer in range(len(operations))]
+        found = [0 if position is None else position.offset for position in positions]
+        return found == self._offsets_after(operations)
+
+    def _offsets_after(self, operations: list[list[Any]]) -> list[int]:
+        return [
+            max([before, *(planned["begin"] + 1 for planned in one if "append" in planned)])
+            for before, one in zip(self._offsets, operations, strict=True)
         ]
-        if expected(operations) == found and _stand(store, operations):
-            for ledger, happened in zip(ledgers, stored, strict=True):
-                ledger.settle(happened)
-            return
-    raise AssertionError(f"not what was acknowledged: {_difference(expected(list(done)), found)}")
+
+    def _take_over(self, operations: list[list[Any]]) -> None:
+        self.contents = self._after(operations)
+        self._offsets = self._offsets_after(operations)
+        self.n_operations += sum(map(len, operations))
+        for ledger, one in zip(self.ledgers, operations, strict=True):
+            ledger.begin_anew(one)
 
 
 def _possible(doubts: tuple[Any, ...]) -> Iterator[tuple[bool, ...]]:
     return itertools.product(*([False] if doubt is None else [False, True] for doubt in doubts))
 
 
-def _stand(store: DocumentStore, operations: list[list[dict[str, Any]]]) -> bool:
-    """Whether the feeds stand where the appends have left them."""
-    for writer, one in enumerate(operations):
-        appends = [planned["begin"] for planned in one if "append" in planned]
-        position = store.position(f"writer {writer}")
-        if (position.offset if position else 0) != (appends[-1] + 1 if appends else 0):
-            return False
-    return True
-
-
 def _difference(wanted: Contents, found: Contents) -> dict[str, tuple[int, int]]:
-    keys = sorted({*wanted, *found})
+    """Tokens that documents should have and have, of those that differ."""
     empty: Counter[str] = Counter()
-    sizes = {key: (wanted.get(key, empty).total(), found.get(key, empty).total()) for key in keys}
-    return {key: sizes[key] for key in keys if wanted.get(key) != found.get(key)}
+    return {
+        key: (wanted.get(key, empty).total(), found.get(key, empty).total())
+        for key in sorted({*wanted, *found})
+        if wanted.get(key) != found.get(key)
+    }

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.reliability import ledger
-from tests.reliability.ledger import Ledger
+from tests.reliability.ledger import Books, Ledger
 from tests.reliability.rounds import rounds
 from tests.store.children import Child
 from tests.store.contents_of import all_words, check_running_totals
@@ -24,6 +24,10 @@ from trustream.store import DocumentStore, Position, open_store
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
 N_WRITERS = 2
+
+
+def new_books(folder: Path) -> Books:
+    return Books([Ledger(folder / f"{writer}.ledger") for writer in range(N_WRITERS)])
 
 
 def start(address: str, ledgers: list[Ledger]) -> list[Child]:
@@ -50,7 +54,7 @@ def kill(children: list[Child]) -> None:
 def kill_writers(address: str, ledgers: list[Ledger], rng: np.random.Generator) -> None:
     """Let all write for a while, and kill each at another moment."""
     children = start(address, ledgers)
-    wait(children, rng.integers(1, 40, N_WRITERS).tolist())
+    wait(children, rng.integers(1, 16, N_WRITERS).tolist())
     for child in children:
         time.sleep(rng.uniform(0, 0.03))
         kill([child])
@@ -63,24 +67,23 @@ def settled(store: DocumentStore, number: int) -> None:
 
 def run(address: str, folder: Path, n: int) -> None:
     rng = np.random.default_rng(11)
-    ledgers = [Ledger(folder / f"{writer}.ledger") for writer in range(N_WRITERS)]
+    books = new_books(folder)
     # Words come and go: columns are given back and taken all the while.
     open_store(address, min_documents=2, max_words=600, held_out=0.3).close()
     for number in range(n):
-        kill_writers(address, ledgers, rng)
+        kill_writers(address, books.ledgers, rng)
         with open_store(address) as store:
             settled(store, number)
-            ledger.settle(ledgers, store, all_words(store))
+            books.settle(store, all_words(store))
             result = store.check()
             assert result.ok, result
             check_running_totals(store)
-            found = all_words(store)
-    sizes = sorted(len(words) for words in found.values())
-    print(f"{n} rounds, {[len(one.read()[0]) for one in ledgers]} operations, {sizes} words")
+    sizes = sorted(len(words) for words in books.contents.values())
+    print(f"{n} rounds, {books.n_operations} operations, {sizes} words")
     assert sizes[-1] > 3 * 256
 
 
-MANY = pytest.param(250, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])
+MANY = pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])
 
 
 @pytest.mark.parametrize("n", [4, MANY])
@@ -99,9 +102,9 @@ def test_killed_writers_with_small_thresholds(
 @pytest.mark.parametrize("n", [4, MANY])
 def test_checks_and_repairs_while_others_write(address: str, tmp_path: Path, n: int) -> None:
     """A check sees one moment; a repair is one change among others."""
-    ledgers = [Ledger(tmp_path / f"{writer}.ledger") for writer in range(N_WRITERS)]
+    books = new_books(tmp_path)
     open_store(address, min_documents=2, max_words=600, held_out=0.3).close()
-    children = start(address, ledgers)
+    children = start(address, books.ledgers)
     wait(children, [5] * N_WRITERS)
     with open_store(address) as store:
         for _ in range(rounds(n)):
@@ -113,7 +116,7 @@ def test_checks_and_repairs_while_others_write(address: str, tmp_path: Path, n: 
             assert store.totals().sequence > before
         kill(children)
         settled(store, 0)
-        ledger.settle(ledgers, store, all_words(store))
+        books.settle(store, all_words(store))
         assert store.check().ok
 
 
