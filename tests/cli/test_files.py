@@ -34,6 +34,15 @@ def test_pipes_are_read_but_not_replaced(tmp_path: Path) -> None:
     assert "a device or a pipe" in refused(ModelFile(), tmp_path / "pipe")
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+@pytest.mark.parametrize("command", ["init", "status", "train", "topics"])
+def test_a_pipe_is_no_store(tmp_path: Path, command: str) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    result = CliRunner().invoke(main, [command, str(tmp_path / "pipe")])
+    assert result.exit_code == 1 and "is a device or a pipe" in result.stderr
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
 def test_only_models_are_replaced_by_models(tmp_path: Path) -> None:
     store, feed, model = tmp_path / "topics.db", tmp_path / "feed.txt", tmp_path / "model"
     feed.write_text("cat dog\n" * 20)

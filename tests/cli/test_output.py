@@ -180,6 +180,32 @@ def address() -> Iterator[str]:
     server.end()
 
 
+def test_addresses_from_the_environment_and_from_a_file(
+    address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They keep the password out of the list of processes, and hints repeat them."""
+    monkeypatch.setenv("NEWS_STORE", f"{address}&schema=news")
+    monkeypatch.chdir(tmp_path)
+    Path("news.address").write_text(f"{address}&schema=news\n")
+    feed = write_documents(tmp_path / "feed.jsonl")
+    for store in ("env:NEWS_STORE", "@news.address"):
+        printed = [
+            call("init", store, "--topics", 2, "--min-documents", 1).output,
+            call("status", store).output,
+            call("ingest", store, feed, "--again").output,
+            call("train", store, "--steps", 2).output,
+            call("evaluate", store, feed, "-m", "bound").output,
+            call("export", store, "news.model").output,
+        ]
+        assert f"trustream train {store}" in printed[0]
+        assert "postgresql://postgres@" in printed[4]
+        assert "s3cret" not in "".join(printed)
+    for store in ("env:NOTHING", "@nothing", "@feed.jsonl"):
+        for arguments in (["status", store], ["evaluate", store, feed]):
+            result = CliRunner().invoke(main, list(map(str, arguments)))
+            assert result.exit_code == 1 and result.stderr.startswith("Error: the ")
+
+
 def test_no_command_shows_a_password(address: str, tmp_path: Path) -> None:
     feed = write_documents(tmp_path / "feed.jsonl")
     words = tmp_path / "words.txt"

@@ -290,6 +290,9 @@ def _check_path(path: Path, create: bool) -> bool:
     if path.is_dir():
         raise StoreError(f"{name} is a folder; give the path of a file")
     if path.exists():
+        # SQLite would try, and leave a journal beside it.
+        if not path.is_file():
+            raise StoreError(f"{name} is a device or a pipe; give the path of a file")
         return False
     if not create:
         raise StoreError(f"{name} is not there; make the store first, or see to the path")
