@@ -145,7 +145,7 @@ def _print(result: Any, model: str, data: str) -> None:
     table = Table(title=title, title_justify="left")
     table.add_column("Measure")
     table.add_column("Value", justify="right")
-    table.add_column("Std. error", justify="right")
+    table.add_column("Error", justify="right")
     table.add_column("Unit")
     table.add_column("Note")
     for figure in result.figures:
