@@ -163,6 +163,8 @@ def test_an_interrupt_while_another_writes(address: str) -> None:
         read, write = os.pipe()
 
         def wait(tell: Callable[[str], None]) -> None:
+            # So that it ends with the test, whatever happens.
+            os.close(write)
             signal.signal(signal.SIGINT, signal.default_int_handler)
             with open_store(address) as own:
                 for i in range(3):

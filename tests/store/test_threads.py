@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -181,6 +184,8 @@ def test_a_child_opens_its_own(address: str) -> None:
         store.append([Record("a", ["x"])])
 
         def work(tell: Callable[[str], None]) -> None:
+            # So that it ends with the test, whatever happens.
+            os.close(write)
             with open_store(address) as own:
                 tell("open")
                 os.read(read, 1)
@@ -278,6 +283,31 @@ def test_a_fork_in_the_middle_of_a_transaction(
         store.append([Record("b", ["x"])])
         assert documents(store) == {"a": {"x": 1}, "b": {"x": 1}}
         check_running_totals(store)
+
+
+@forking
+@pytest.mark.parametrize("n", [10, pytest.param(200, marks=pytest.mark.slow)])
+def test_forks_while_others_use_sqlite(file: Path, n: int) -> None:
+    """SQLite's locks may be held by a thread that is not there in the child: it must not hang."""
+    stop = threading.Event()
+
+    def other() -> None:
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.execute("CREATE TABLE t (x)")
+            while not stop.is_set():
+                database.executemany("INSERT INTO t VALUES (?)", ((i,) for i in range(1000)))
+                database.execute("DELETE FROM t")
+
+    def fork() -> None:
+        try:
+            for _ in range(rounds(n)):
+                assert Child.start(lambda tell: None).end()[0] == 0
+        finally:
+            stop.set()
+
+    with open_store(file, min_documents=1) as store:
+        in_threads(other, other, fork)
+        store.append([Record("a", ["x"])])
 
 
 @forking

@@ -46,7 +46,7 @@ _PRAGMAS = (
 # In the header of the file: whose it is.
 _OURS = 0x7472_7374
 # Files that this process must not open, since it was forked in the middle of their use.
-_SPOILT: set[Identity] = set()
+_SPOILT: list[Identity] = []
 
 
 class SqliteBackend(SqliteTables):
@@ -273,13 +273,23 @@ class SqliteBackend(SqliteTables):
 
     def leave(self, *, quiet: bool) -> None:
         """Let go of it in a child that was forked."""
-        if quiet and not self._database.in_transaction:
-            # Only so does SQLite forget the locks that the parent has and the child has not.
-            self._database.close()
-            return
-        # To close it would end the parent's transaction, also when Python ends.
+        # Fails if it is closed, and that is that.
+        idle = not self._database.in_transaction
+        # Never closed behind our back, also when Python ends: if the parent is in the middle of a
+        # transaction, that would end it.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
-        _SPOILT.add(self._files.known)
+        _SPOILT.append(self._files.known)
+        if quiet and idle:
+            # In a thread, because it hangs for ever if another thread of the parent, which is not
+            # there in the child, used SQLite for something else at that moment.
+            closing = threading.Thread(target=self._close_in_child, daemon=True)
+            closing.start()
+            closing.join(1.0)
+
+    def _close_in_child(self) -> None:
+        # Only so does SQLite forget the locks that the parent has and the child has not.
+        self._database.close()
+        _SPOILT.remove(self._files.known)
 
 
 def _check_path(path: Path, create: bool) -> bool:
