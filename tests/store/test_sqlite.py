@@ -14,7 +14,7 @@ import pytest
 from tests.reliability.rounds import rounds
 from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, documents, everything
-from trustream.store import DocumentStore, Record, StoreError, open_store, sqlite
+from trustream.store import DocumentStore, Record, StoreError, open_store, sqlite, sqlite_tables
 from trustream.store.sqlite import SqliteBackend
 
 
@@ -128,6 +128,8 @@ def test_places_where_no_store_can_be(tmp_path: Path) -> None:
         open_store(tmp_path / "nowhere" / "a.db")
     with pytest.raises(StoreError, match="a store lives in a file"):
         open_store(":memory:")
+    with pytest.raises(StoreError, match="is a device or a pipe; give the path of a file"):
+        open_store("/dev/null")
 
 
 def test_somebody_else_writes_for_too_long(file: Path) -> None:
@@ -226,3 +228,26 @@ def test_a_reader_that_stays_is_not_waited_for_each_time(
             store.append(big(0))
         assert log.stat().st_size <= short_log
         check_running_totals(store)
+
+
+def test_an_interrupted_reader_whose_exception_is_kept(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As notebooks keep the last one: it has the cursor that was being read from."""
+
+    class Interrupting(sqlite_tables.Row):
+        @classmethod
+        def _make(cls, values: object) -> None:  # type: ignore[override]
+            raise KeyboardInterrupt
+
+    with open_store(file, min_documents=1, held_out=0.0) as store, open_store(file) as other:
+        store.append(Record(f"{i}", ["x"]) for i in range(50))
+        store._open._patience = 5.0  # type: ignore[attr-defined]
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as kept:
+            patch.setattr(sqlite_tables, "Row", Interrupting)
+            store.draw(20, np.random.default_rng(0))
+        assert kept.traceback
+        other.append([Record("of another", ["y"])])
+        assert store.totals().documents == 51
+        store.append([Record("last", ["y"])])
+        check_running_totals(other)

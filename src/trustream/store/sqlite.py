@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -21,8 +22,8 @@ from trustream.store.backend import History, State, T
 from trustream.store.errors import StoreError
 from trustream.store.migrations import missing
 from trustream.store.protocol import Settings
-from trustream.store.sqlite_errors import explained, is_code
-from trustream.store.sqlite_files import Files, Identity, identity
+from trustream.store.sqlite_errors import close_cursors, explained, is_code
+from trustream.store.sqlite_files import Files, Identity, check_path, identity
 from trustream.store.sqlite_tables import SqliteTables
 
 # Seconds that a writer waits for others, and after how many it hears an interrupt meanwhile.
@@ -74,20 +75,24 @@ class SqliteBackend(SqliteTables):
         self.url = self._files.path
         self.lock = threading.RLock()
         self._patience, self._history = patience, History(self.name)
+        # To the connection, when there are no cursors, each of which has one.
+        self._references = sys.maxsize
         # When to try again to begin the log at its start, after readers were in the way.
         self._try_again = 0.0
         if sqlite3.sqlite_version_info < (3, 35):
             raise StoreError(
                 f"SQLite {sqlite3.sqlite_version} is too old; use a Python that has 3.35 or newer"
             )
-        new = _check_path(Path(path), create)
+        new = check_path(Path(path), create)
         forks.remember(self)
         with self.lock:
             try:
                 self._database = self._connect(new)
                 try:
                     self._set_up(create, first)
+                    self._references = sys.getrefcount(self._database)
                 except BaseException:
+                    close_cursors(self._database)
                     self._database.close()
                     raise
             except sqlite3.Error as error:
@@ -197,21 +202,22 @@ class SqliteBackend(SqliteTables):
 
     def _transact(self, begin: str, work: Callable[[], T]) -> T:
         """The transaction, which is over in any case, whatever interrupts it."""
-        database = self._database
         try:
             if begin == "BEGIN":
-                database.execute(begin)
+                self._database.execute(begin)
             else:
-                self._patiently(lambda: database.execute(begin))
+                self._patiently(lambda: self._database.execute(begin))
             result = work()
-            database.execute("COMMIT")
+            self._database.execute("COMMIT")
         except BaseException:
             # No Python function is called here: an interrupt would be heard inside it.
-            if database.in_transaction:
+            if self._database.in_transaction:
                 try:
-                    database.execute("ROLLBACK")
+                    self._database.execute("ROLLBACK")
                 except sqlite3.Error:
-                    database.close()
+                    self._database.close()
+            if sys.getrefcount(self._database) > self._references:
+                close_cursors(self._database)
             raise
         return result
 
@@ -290,23 +296,3 @@ class SqliteBackend(SqliteTables):
         # Only so does SQLite forget the locks that the parent has and the child has not.
         self._database.close()
         _SPOILT.remove(self._files.known)
-
-
-def _check_path(path: Path, create: bool) -> bool:
-    """Refuse what cannot be a store; whether there is nothing yet."""
-    if str(path) == ":memory:":
-        raise StoreError("a store lives in a file; give a path, in a temporary folder if need be")
-    name = shown_address(path)
-    if path.is_dir():
-        raise StoreError(f"{name} is a folder; give the path of a file")
-    if path.exists():
-        # SQLite would try, and leave a journal beside it.
-        if not path.is_file():
-            raise StoreError(f"{name} is a device or a pipe; give the path of a file")
-        return False
-    if not create:
-        raise StoreError(f"{name} is not there; make the store first, or see to the path")
-    if not path.parent.is_dir():
-        folder = shown_address(path.parent)
-        raise StoreError(f"the folder {folder} is not there; make it first")
-    return True

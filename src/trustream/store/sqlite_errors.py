@@ -1,7 +1,8 @@
-"""SQLite's errors, said so that one knows what to do."""
+"""SQLite's errors, said so that one knows what to do, and what they leave behind."""
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 
 from trustream.store.errors import StoreError
@@ -54,3 +55,14 @@ def _advice(error: sqlite3.Error) -> str:
         return "it was closed after an error of the disk; open the store again"
     text = f"{error} ({getattr(error, 'sqlite_errorname', type(error).__name__)})"
     return text.replace("{", "{{").replace("}", "}}")
+
+
+def close_cursors(database: sqlite3.Connection) -> None:
+    """Close all cursors of a connection.
+
+    One that was interrupted keeps what it reads as it was, for the whole connection and for as
+    long as somebody keeps the exception (as notebooks do): nothing new would be seen or written.
+    """
+    for cursor in gc.get_referrers(database):
+        if isinstance(cursor, sqlite3.Cursor):
+            cursor.close()

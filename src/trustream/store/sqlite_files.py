@@ -1,4 +1,4 @@
-"""Whether the files of a SQLite store are still those that were opened.
+"""Where a SQLite store may be, and whether its files are still those that were opened.
 
 SQLite does not notice when its files are deleted or replaced: it goes on with those that nobody
 else can see, and what it acknowledges is gone when the process ends.
@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+
+from trustream.store.addresses import shown_address
+from trustream.store.errors import StoreError
 
 # Seconds for which a look at the files is enough: it takes a few percent of a small read.
 LATELY = 0.1
@@ -89,3 +92,23 @@ def identity(path: str) -> Identity:
     except OSError:
         return None
     return found.st_dev, found.st_ino
+
+
+def check_path(path: Path, create: bool) -> bool:
+    """Refuse what cannot be a store; whether there is nothing yet."""
+    if str(path) == ":memory:":
+        raise StoreError("a store lives in a file; give a path, in a temporary folder if need be")
+    name = shown_address(path)
+    if path.is_dir():
+        raise StoreError(f"{name} is a folder; give the path of a file")
+    if path.exists():
+        # SQLite would try, and leave a journal beside it.
+        if not path.is_file():
+            raise StoreError(f"{name} is a device or a pipe; give the path of a file")
+        return False
+    if not create:
+        raise StoreError(f"{name} is not there; make the store first, or see to the path")
+    if not path.parent.is_dir():
+        folder = shown_address(path.parent)
+        raise StoreError(f"the folder {folder} is not there; make it first")
+    return True
