@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from trustream.evaluation import inputs
 from trustream.store.protocol import Record, Store
 
 
@@ -73,7 +73,7 @@ def ticks(
         raise ValueError(f"rate must be positive, got {rate}")
     if not 0 < p <= 1:
         raise ValueError(f"p lies in (0, 1], got {p}")
-    matrix = sparse.csr_array(counts)
+    matrix = inputs.as_counts(counts, may_be_empty=True)
     if matrix.shape[1] != len(words):
         raise ValueError(f"counts have {matrix.shape[1]} columns, and there are {len(words)} words")
     active: dict[int, list[int]] = {}  # the words still to come, the next one last
