@@ -1,6 +1,7 @@
 """Wrong input: a clear ValueError, or the documented result, and a model left as it was."""
 
 import copy
+import itertools
 import pickle
 
 import numpy as np
@@ -89,6 +90,8 @@ def test_a_bad_first_fit_leaves_nothing_behind():
         ({"doc_topic_prior": [0.1, 0.1, 0.1]}, "doc_topic_prior has shape"),
         ({"topic_word_prior": np.full((2, 5), np.nan)}, "topic_word_prior"),
         ({"topic_word_prior": np.zeros(5)}, "topic_word_prior"),
+        ({"topic_word_prior": 1e-320}, "topic_word_prior goes from .* to .*, expected numbers"),
+        ({"doc_topic_prior": [0.1, 1e300]}, r"doc_topic_prior goes from 0.1 to 1e\+300"),
         ({"topic_word_prior": np.ones((5, 2))}, "topic_word_prior has shape"),
         ({"callback": 3}, "callback"),
     ],
@@ -109,11 +112,64 @@ def test_not_fitted_yet():
 
 
 def test_an_update_that_is_not_finite_is_refused(fitted):
-    """Counts that a float holds, but whose statistics it does not."""
+    """Documents that stand for so many that a float does not hold their statistics."""
+    fitted.set_params(total_samples=1e60)
     before = snapshot(fitted)
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="refused"):
-        fitted.partial_fit(np.full((3, 5), 1e38))
+        fitted.partial_fit(GOOD)
     assert snapshot(fitted) == before
+
+
+READING = ["transform", "score", "perplexity", "elbo", "bound", "chib", "completion", "importance"]
+TOO_MANY = {
+    "one count": changed(1e30),
+    "one count, float32": changed(1e38).astype(np.float32),
+    "one count, whole": changed(2.0**62).astype(np.int64),
+    "one count, uint64": changed(2.0**63).astype(np.uint64),
+    "a sum": np.full((4, 5), 2.0**52),
+    "a sum that overflows": np.full((4, 5), 1e308),
+}
+
+
+@pytest.mark.parametrize("method", ["fit", "partial_fit", *READING, "left_to_right"])
+@pytest.mark.parametrize("case", TOO_MANY)
+def test_more_tokens_than_numbers_hold(fitted, method, case):
+    """The same limit everywhere: what can be fitted can be read."""
+    before = snapshot(fitted)
+    for X in (TOO_MANY[case], sp.csr_array(TOO_MANY[case])):
+        with pytest.raises(ValueError, match=r"document \d of .* tokens, at most 2\^53"):
+            getattr(fitted, method)(X)
+    assert snapshot(fitted) == before
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("local", ["mean-field", "collapsed"])
+@pytest.mark.parametrize("scale", [1e-300, 1e-40, 1e-10, 0.3, 1e9, 2.0**53 / 10])
+def test_counts_of_any_size_below_give_finite_numbers(dtype, local, scale):
+    """Up to the limit, and down to what float32 takes for zero or holds with few digits."""
+    X = np.tile(GOOD, (8, 1)) * scale
+    assert X.sum(axis=1).max() <= 2.0**53
+    lda = LatentDirichletAllocation(3, max_iter=3, dtype=dtype, local=local, random_state=0).fit(X)
+    assert np.isfinite(lda.components_).all() and (lda.components_ > 0).all()
+    other = LatentDirichletAllocation(3, max_iter=3, dtype=dtype, local=local, random_state=0)
+    for model in (lda, other.fit(GOOD)):
+        theta = model.transform(X)
+        assert np.isfinite(theta).all() and np.allclose(theta.sum(axis=1), 1, atol=1e-5)
+        assert np.isfinite(model.score(X)) and np.isfinite(model.elbo(X))
+        if scale >= 1e-10:
+            assert 1 <= model.perplexity(X) < 1e10
+            assert np.isfinite(model.bound(X).per_word)
+
+
+@pytest.mark.parametrize("call", [
+    lambda lda, X: lda.perplexity(X),
+    lambda lda, X: lda.elbo(X, per="word"),
+    lambda lda, X: lda.bound(X),
+])  # fmt: skip
+def test_no_mean_over_next_to_no_words(fitted, call):
+    """The bound of a document is right to 15 digits: divided by 1e-40, nothing of it is left."""
+    with pytest.raises(ValueError, match="too few to average over"):
+        call(fitted, GOOD * 1e-40)
 
 
 def test_no_words_at_all():
@@ -171,3 +227,45 @@ def test_input_is_not_changed():
     copied = copy.deepcopy(X)
     LatentDirichletAllocation(2).fit(X).transform(X)
     assert (X != copied).nnz == 0 and X.dtype == copied.dtype
+
+
+def in_parts(X, parts):
+    """X with each entry in several, at the same place, and columns in no order."""
+    X = sp.csr_array(X).astype(np.float64)
+    indices, data = np.repeat(X.indices, len(parts)), (X.data[:, None] * parts).ravel()
+    indptr = X.indptr * len(parts)
+    for first, last in itertools.pairwise(indptr):
+        order = np.random.default_rng(first).permutation(last - first)
+        indices[first:last] = indices[first:last][order]
+        data[first:last] = data[first:last][order]
+    result = sp.csr_array(X.shape)
+    result.data, result.indices, result.indptr = data, indices, indptr
+    return result
+
+
+@pytest.mark.parametrize("parts", [[1.0], [0.5, 0.5], [0.25, 0.75], [2.0, -1.0]])
+def test_entries_in_parts_and_in_any_order(parts):
+    """They count together, as everywhere in SciPy, and are left as they are."""
+    X = in_parts(GOOD, parts)
+    before = [X.data.copy(), X.indices.copy(), X.indptr.copy()]
+    whole = LatentDirichletAllocation(2, dtype="float64", random_state=0).fit(GOOD)
+    lda = LatentDirichletAllocation(2, dtype="float64", random_state=0).fit(X)
+    np.testing.assert_array_equal(lda.components_, whole.components_)
+    for method in ("transform", "score", "perplexity", "elbo"):
+        one, other = getattr(lda, method)(X), getattr(whole, method)(GOOD)
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+    assert lda.chib(X).per_word == whole.chib(GOOD).per_word
+    after = [X.data, X.indices, X.indptr]
+    assert all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+@pytest.mark.parametrize("dtype", ["float16", "longdouble", ">f8", ">i4", "uint8", "bool"])
+def test_numbers_of_any_kind(dtype):
+    X = GOOD.astype(dtype)
+    expected = LatentDirichletAllocation(2, random_state=0).fit(X.astype(np.float64)).components_
+    found = LatentDirichletAllocation(2, random_state=0).fit(X).components_
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    sparse = sp.csr_array(X.astype(np.float64))
+    sparse.data = sparse.data.astype(dtype)
+    found = LatentDirichletAllocation(2, random_state=0).fit(sparse).components_
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

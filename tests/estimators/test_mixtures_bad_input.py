@@ -122,12 +122,31 @@ def test_a_negative_threshold_and_sparse_data():
     assert np.isfinite(BernoulliMixture(2, binarize=-1.0).fit(BINARY).lower_bound_)
 
 
-def test_gaussian_values_too_large_are_refused():
+@pytest.mark.parametrize("scale", [1e101, 1e160, 1e200, 1e307])
+@pytest.mark.parametrize("method", ["fit", "partial_fit", "predict_proba", "score_samples", "elbo"])
+def test_gaussian_values_too_large_are_refused(method, scale):
     mixture = GaussianMixture(2, max_iter=2, random_state=0).fit(REAL)
     before = snapshot(mixture)
-    with np.errstate(all="ignore"), pytest.raises((ValueError, FloatingPointError)):
-        mixture.partial_fit(REAL * 1e200)
+    for X in (REAL * scale, changed(REAL, -scale)):
+        with pytest.raises(ValueError, match=r"X has values from .* expected less than 1e\+100"):
+            getattr(mixture, method)(X)
     assert snapshot(mixture) == before
+
+
+def test_what_stands_at_one_place_of_a_sparse_matrix_counts_together():
+    """Two ones at a place are a two, and not a one; two halves are a one. X is left as it is."""
+    twice = sp.csr_array((30, 4))
+    twice.data, twice.indices = np.ones(3), np.array([1, 1, 0], np.int32)
+    twice.indptr = np.r_[0, np.full(30, 3)].astype(np.int32)
+    with pytest.raises(ValueError, match="not binary"):
+        BernoulliMixture(2, binarize=None).fit(twice)
+    twice.data[:] = [0.5, 0.5, 1.0]
+    expected = BernoulliMixture(2, random_state=0).fit(np.where(np.arange(120) < 2, 1, 0)
+                                                       .reshape(30, 4))  # fmt: skip
+    for options in ({"binarize": None}, {"binarize": 0.75}):
+        found = BernoulliMixture(2, random_state=0, **options).fit(twice)
+        np.testing.assert_array_equal(found.means_, expected.means_)
+    assert twice.nnz == 3 and twice.indices.tolist() == [1, 1, 0]
 
 
 @pytest.mark.parametrize("covariance_type", ["full", "diag", "tied"])

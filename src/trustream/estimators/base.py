@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, clone
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from trustream import persist
+from trustream import matrices, persist
 from trustream.estimators import parameters, saving, training
 from trustream.estimators.progress import compilation_notice, progress
 from trustream.estimators.settings import Settings
@@ -271,7 +272,15 @@ class VariationalEstimator(Reading, BaseEstimator):
         return self._check_data(X, reset=False)
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
-        return validate_data(self, X, reset=reset, **options)
+        """X as scikit-learn takes it; if sparse, a `matrices.csr`."""
+        # Looked at before scikit-learn does, whose conversions trust the arrays.
+        if sp.issparse(X):
+            X = matrices.csr(X)
+        else:
+            matrices.check_frame(X)
+        X = validate_data(self, X, reset=reset, **options)
+        made_of_a_frame = sp.issparse(X) and not isinstance(X, sp.csr_array)
+        return matrices.csr(X) if made_of_a_frame else X
 
     def _current_model(self) -> Any:
         """The model for the parameters as they are now, compiled and ready."""

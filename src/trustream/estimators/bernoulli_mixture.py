@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 
+from trustream import matrices
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.kernels import threads
@@ -193,6 +194,9 @@ class BernoulliMixture(MixtureEstimator):
 
     def _check_data(self, X: Any, reset: bool) -> Any:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
+        if sp.issparse(X):
+            # A value is all that stands at a place.
+            X = matrices.with_summed_entries(X)
         if self.binarize is None:
             values = X.data if sp.issparse(X) else X
             if not np.isin(values, (0, 1)).all():

@@ -14,6 +14,7 @@ from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.kernels import threads
 from trustream.models import gaussian_start
+from trustream.models.gaussian_features import LARGEST
 from trustream.models.gaussian_mixture import GaussianModel, GaussianNatural
 from trustream.models.gaussian_prior import GaussianPrior
 
@@ -276,7 +277,14 @@ class GaussianMixture(MixtureEstimator):
         return max(1, min(most, n_samples // 20))
 
     def _check_data(self, X: Any, reset: bool) -> np.ndarray:
-        return self._validated(X, reset, dtype=[np.float64, np.float32], order="C")
+        X = self._validated(X, reset, dtype=[np.float64, np.float32], order="C")
+        low, high = X.min(), X.max()
+        if max(-low, high) >= LARGEST:
+            raise ValueError(
+                f"X has values from {low:g} to {high:g}, expected less than {LARGEST:g}, so that "
+                "sums of squares do not overflow: look for extreme values, or rescale the data"
+            )
+        return X
 
 
 def _covariance(rows: np.ndarray, diagonal: bool) -> np.ndarray:

@@ -12,6 +12,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_non_negative
 
+from trustream import matrices
 from trustream.estimators import lda_building, parameters
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.settings import Settings
@@ -221,7 +222,7 @@ class LatentDirichletAllocation(
         if per == "document":
             return value
         X = self._check_fitted_data(X)
-        return value * X.shape[0] / lda_building.n_tokens(X)
+        return value * X.shape[0] / matrices.n_tokens(X)
 
     def perplexity(self, X: Any) -> float:
         """exp(-bound per word): an upper bound on the perplexity of documents given the topics.
@@ -231,7 +232,7 @@ class LatentDirichletAllocation(
         """
         X = self._check_fitted_data(X)
         bounds = self._local_bounds(self._bounding_model(), self._state, X)
-        return float(np.exp(-bounds.sum() / lda_building.n_tokens(X)))
+        return float(np.exp(-bounds.sum() / matrices.n_tokens(X)))
 
     def top_words(self, n: int = 10, feature_names: Sequence[str] | None = None) -> list[list[str]]:
         """The n most probable words of each topic, most probable first.
@@ -300,13 +301,23 @@ class LatentDirichletAllocation(
     def _build_prior(self, X: Any) -> LdaPrior:
         return lda_building.prior(self, X.shape[1])
 
-    def _check_data(self, X: Any, reset: bool) -> sp.csr_matrix:
+    def _check_data(self, X: Any, reset: bool) -> sp.csr_array:
+        # In order, since the order decides the last digits of what is learned.
+        return matrices.with_summed_entries(self._check_counts(X, reset))
+
+    def _check_fitted_data(self, X: Any) -> sp.csr_array:
+        self._fitted_state()
+        return self._check_counts(X, reset=False)
+
+    def _check_counts(self, X: Any, reset: bool) -> sp.csr_array:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
-        check_non_negative(X, type(self).__name__)
-        X = X if sp.issparse(X) else sp.csr_array(X)
-        # Kernels read numbers of the machine's own kinds: no long doubles, no foreign byte order.
-        is_usual = X.dtype.isnative and X.dtype.itemsize <= 8
-        return X if is_usual else X.astype(np.float64)
+        X = X if sp.issparse(X) else matrices.csr(X)
+        if X.dtype.kind == "b" or X.data.min(initial=0) < 0:
+            # What stands at one place counts together: once if truths, and perhaps not negative.
+            X = matrices.with_summed_entries(X)
+            check_non_negative(X, type(self).__name__)
+        matrices.check_tokens(X)
+        return X
 
     def _settings(self, X: Any) -> Settings:
         return Settings(

@@ -6,6 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy import sparse
 
 from trustream.estimators import parameters
 from trustream.estimators.settings import Effort
@@ -43,6 +44,8 @@ _LEAST_STEPS = 100
 _LEAST_PART = 1 / 3
 # From so many topics on, going on with a tenth of them saves time and loses nothing.
 _MANY_TOPICS = 500
+# Priors out of this range overflow, or their logarithms do, where beliefs are computed.
+_LEAST_PRIOR, _MOST_PRIOR = 1e-300, 1e30
 
 
 def model(estimator: LatentDirichletAllocation, n_features: int) -> LdaModel:
@@ -97,6 +100,11 @@ def prior(estimator: LatentDirichletAllocation, n_features: int) -> LdaPrior:
             raise ValueError(f"{name} has shape {value.shape}, expected one of {allowed}")
         if not (np.isfinite(value).all() and (value > 0).all()):
             raise ValueError(f"{name} must be positive and finite")
+        if value.min() < _LEAST_PRIOR or value.max() > _MOST_PRIOR:
+            raise ValueError(
+                f"{name} goes from {value.min():g} to {value.max():g}, expected numbers from "
+                f"{_LEAST_PRIOR:g} to {_MOST_PRIOR:g}"
+            )
         values[name] = value
     return LdaPrior.of(values["doc_topic_prior"], values["topic_word_prior"], k, n_features)
 
@@ -112,7 +120,9 @@ def batch_size(X: Any, n_components: int, max_iter: int) -> int:
     """
     n_documents = X.shape[0]
     tokens = max(_BATCH_TOKENS, _BATCH_TOKENS_A_TOPIC * n_components)
-    documents = tokens * n_documents / max(float(X.sum()), 1.0)
+    # A sparse matrix by its entries, since SciPy's sum sorts it in place.
+    n_tokens = float(X.data.sum() if sparse.issparse(X) else X.sum())
+    documents = tokens * n_documents / max(n_tokens, 1.0)
     documents = min(documents, max(_LEAST_PART * documents, n_documents * max_iter / _LEAST_STEPS))
     return max(1, int(min(documents, n_documents / _LEAST_STEPS_A_PASS)))
 
@@ -130,15 +140,3 @@ def effort(estimator: LatentDirichletAllocation) -> dict[str, Any]:
     shorter = estimator.inner_iter is None and estimator.local == "mean-field"
     late = (_LATE_SHARE, _LATE) if shorter else None
     return {"first": (_FIRST_STEPS, long), "effort": Effort(n_inner, _LOCAL_LATER), "late": late}
-
-
-def n_tokens(X: Any) -> float:
-    """Of all documents together.
-
-    Raises:
-        ValueError: there is none.
-    """
-    total = float(X.sum())
-    if total == 0:
-        raise ValueError("there is not a single word in X: nothing to average over")
-    return total

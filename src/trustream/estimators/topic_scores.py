@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trustream import matrices
+
 if TYPE_CHECKING:
     from trustream.evaluation import Bound, Coherence, HeldOut
 
@@ -40,9 +42,8 @@ class TopicScores:
         from trustream.evaluation import Bound
 
         X = self._check_fitted_data(X)  # type: ignore[attr-defined]
+        matrices.n_tokens(X)  # refuses none
         n_tokens = np.asarray(X.sum(axis=1), np.float64).ravel()
-        if not n_tokens.sum() > 0:
-            raise ValueError("there is not a single word in X: nothing to average over")
         model, state = self._bounding_model(), self._state  # type: ignore[attr-defined]
         per_document = self._local_bounds(model, state, X)  # type: ignore[attr-defined]
         return Bound(per_document, n_tokens, model.global_bound(state.lambda_, state.prior))

@@ -35,7 +35,7 @@ Float64 = NDArray[np.float64]
 # Features of a batch are kept if they are at most so many numbers, else computed when needed.
 _KEPT_NUMBERS = 2**22
 # Squares of larger values, times the number of data points, might overflow.
-_LARGEST = 1e100
+LARGEST = 1e100
 
 
 def n_columns(kind: str, d: int) -> int:
@@ -107,7 +107,7 @@ class GaussianFeatures:
 
 
 def _check(values: Float64) -> None:
-    if not np.abs(values).max() < _LARGEST:
+    if not np.abs(values).max() < LARGEST:
         raise FloatingPointError(
             "data are too far from the prior's mean: their squares would overflow; "
             "look for extreme values in the batch, or rescale the data"

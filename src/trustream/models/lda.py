@@ -82,7 +82,11 @@ class LdaModel(LearnedPriors, RunningTotals):
         return BatchMaker(self._arrays.kernels, self.n_words, self.dtype)
 
     def batch(self, data: Any, rows: Rows | slice) -> WordBatch:
-        """Rows of a CSR matrix of counts (N, V)."""
+        """Rows of a CSR matrix of counts (N, V).
+
+        Nothing is checked here: the matrix is one that `trustream.matrices.csr` returned, or as
+        sound, with finite counts that are not negative; `rows` are rows that it has.
+        """
         return self._make_batch(data, rows)
 
     # --- global parameters

@@ -67,7 +67,7 @@ class Model(Protocol):
         """K, the number of topics or mixture components."""
 
     def batch(self, data: Any, rows: Rows | slice) -> Batch:
-        """Prepare the given rows of validated data."""
+        """Prepare the given rows of validated data; nothing looks at them again."""
 
     # --- global parameters
 
