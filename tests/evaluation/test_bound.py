@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy import special
+from scipy import sparse, special
 
 from tests.helpers import planted_lda
 from trustream import LatentDirichletAllocation
@@ -62,8 +62,12 @@ def test_threads_change_nothing() -> None:
         ({"counts": np.zeros((2, 3))}, "at least one word"),
         ({"counts": -np.ones((2, 3))}, "not negative"),
         ({"counts": np.ones((2, 4))}, "widths differ"),
+        ({"counts": np.full((2, 3), 1e30)}, "document 0 of counts has 3e.30 tokens, at most"),
+        ({"counts": np.full((2, 3), 1e-40)}, "the 2 documents of counts have 6e-40 words in all"),
         ({"lambda_": np.zeros((2, 3))}, "positive"),
+        ({"lambda_": np.full((2, 3), np.inf)}, "positive and finite"),
         ({"alpha": np.nan}, "alpha must be positive"),
+        ({"alpha": sparse.csr_array(np.ones((2, 3)))}, "sequence"),
         ({"eta": 0.0}, "eta must be positive"),
     ],
 )

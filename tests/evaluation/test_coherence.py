@@ -171,6 +171,8 @@ def test_kinds_of_input_agree() -> None:
         (numbers, ids, {}),
         (np.array(topics), texts, {}),
         ([np.array(topic) for topic in numbers], texts, {"vocabulary": WORDS}),
+        # Numbers that no table could hold, all far apart.
+        ([[n * 10**15 for n in topic] for topic in numbers], [x * 10**15 for x in ids], {}),
         (weights, ids, {"n_words": 7}),
         (weights, texts, {"n_words": 7, "vocabulary": np.array(WORDS)}),
     ]

@@ -37,7 +37,7 @@ NAN = np.array([[1.0, np.nan, 0.0]])
         ([[0, 1]], -COUNTS, {}, "entry -2, expected counts"),
         ([[0, 1]], COUNTS[:0], {}, "pass documents"),
         ([[0, 1]], 0 * COUNTS, {}, "pass documents"),
-        ([[0, 1]], COUNTS.astype(str), {}, "dtype <U"),
+        ([[0, 1]], COUNTS.astype(str), {}, "the reference .* entries of type <U"),
         ([[0, 1]], COUNTS, {"window": 10}, "the order of words"),
         ([[0, 1]], COUNTS, {"vocabulary": ["a"]}, "vocabulary has 1 words, the reference 3"),
         ([["a", "b"]], COUNTS, {}, "pass the words of its columns"),

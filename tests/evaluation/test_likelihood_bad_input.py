@@ -33,6 +33,10 @@ BAD: list[tuple[str, Any, Any, Any]] = [
     ("counts has entries that are NaN", [[np.nan, 0, 1]], TOPICS, 0.1),
     ("matrix of numbers", [["a", "b", "c"]], TOPICS, 0.1),
     ("matrix of numbers", np.ones((2, 2, 3)), TOPICS, 0.1),
+    ("document 1 of counts has 1e.30 tokens", [[1, 0, 1], [0, 1e30, 0]], TOPICS, 0.1),
+    ("document 0 of counts has .* 2.53", np.full((1, 3), 2**62), TOPICS, 0.1),
+    ("document 0 of counts has .* 2.53", np.full((1, 3), 2**63 + 5, np.uint64), TOPICS, 0.1),
+    ("counts has 9.22337e.18 tokens", np.tile([2**53, 0, 0], (1024, 1)), TOPICS, 0.1),
     ("nothing to score", np.zeros((2, 3)), TOPICS, 0.1),
     ("nothing to score", sparse.csr_matrix((0, 3)), TOPICS, 0.1),
     ("alpha must be positive", COUNTS, TOPICS, 0.0),
@@ -55,6 +59,8 @@ def test_bad_input(estimator: Any, message: str, counts: Any, topics: Any, alpha
         (chib, {"n_iter": 0}),
         (chib, {"n_burn": -1}),
         (chib, {"n_repeats": 1.5}),
+        (chib, {"max_document_tokens": 0}),
+        (left_to_right, {"max_document_tokens": 1.5}),
         (left_to_right, {"n_particles": 0}),
         (left_to_right, {"n_resampled": -1}),
         (importance, {"n_samples": 0}),
@@ -67,6 +73,35 @@ def test_bad_input(estimator: Any, message: str, counts: Any, topics: Any, alpha
 def test_bad_options(estimator: Any, options: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(options))):
         estimator(COUNTS, TOPICS, 0.1, **options)
+
+
+@pytest.mark.parametrize(("estimator", "most"), [(chib, 1_000_000), (left_to_right, 100_000)])
+def test_documents_too_long_to_walk_through(estimator: Any, most: int) -> None:
+    """A count of 2^31 - 1 would take hours and tens of gigabytes; the limit can be changed."""
+    for long in (most + 1, 2**31 - 1, 2**52):
+        with pytest.raises(ValueError, match=rf"document 1 .* {long:,} tokens.*={most:,}: split"):
+            estimator([[1, 2, 0], [0, long, 0]], TOPICS, 0.1)
+    with pytest.raises(ValueError, match="more than max_document_tokens=3"):
+        estimator(COUNTS, TOPICS, 0.1, max_document_tokens=3)
+    assert estimator(COUNTS, TOPICS, 0.1, max_document_tokens=4).n_tokens.tolist() == [3, 4]
+
+
+def test_importance_takes_documents_of_any_length() -> None:
+    """And their tokens are added without a loss of digits."""
+    result = importance([[2**52, 1, 0]], TOPICS, 0.1, n_samples=5, random_state=0)
+    assert result.n_tokens.tolist() == [2**52 + 1] and np.isfinite(result.per_word)
+
+
+@pytest.mark.parametrize("estimator", [chib, left_to_right, importance, completion])
+def test_what_stands_at_one_place_counts_together(estimator: Any) -> None:
+    """In any order, and a half and a half are a whole."""
+    parts = sparse.csr_array((2, 3))
+    parts.data = np.array([2.5, 0.5, 1.0, -0.5, -0.5, 1.0])
+    parts.indices, parts.indptr = np.array([1, 0, 0, 0, 1, 1]), np.array([0, 5, 6])
+    whole = np.array([[1, 2, 0], [0, 1, 0]])
+    found = estimator(parts, TOPICS, 0.1, random_state=0).per_document
+    np.testing.assert_array_equal(found, estimator(whole, TOPICS, 0.1, random_state=0).per_document)
+    assert parts.data.tolist() == [2.5, 0.5, 1.0, -0.5, -0.5, 1.0]
 
 
 def test_bad_halves() -> None:

@@ -51,6 +51,14 @@ def test_top_words_are_those_of_a_stable_sort(dtype: str) -> None:
 # --- diversity
 
 
+@pytest.mark.parametrize("dtype", ["uint64", "int64", "uint8", "int8"])
+def test_the_largest_and_the_smallest_whole_numbers(dtype: str) -> None:
+    """None has its sign turned round: -128 is no int8, and 2^64 - 1 no int64."""
+    limits = np.iinfo(dtype)
+    weights = np.array([[5, limits.min, limits.max, 7]], dtype)
+    assert top_words(weights, 4) == [[2, 3, 0, 1]]
+
+
 def test_diversity() -> None:
     assert diversity([[0, 1], [2, 3]], 2) == 1.0
     assert diversity(np.tile([0.5, 0.3, 0.2], (4, 1)), 2) == 0.25

@@ -17,6 +17,8 @@ from trustream.kernels.threads import one_blas_thread
 
 # Tokens that are turned into intervals at once: some tens of megabytes.
 _BLOCK = 2**20
+# Words with smaller numbers are looked up in a table, which takes 8 bytes a number.
+_TABLE = 2**24
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,13 +84,11 @@ def in_texts(
            [2, 3]])
     """
     words, local = _distinct(topics)
-    number = np.full(int(words.max()) + 2, -1)
-    number[words] = np.arange(words.size)
+    find = _finder(words)
     joint = [np.zeros((topic.size, topic.size), np.int64) for topic in topics]
     n_windows = 0
     for ids, lengths in _blocks(texts, column_of):
-        # The last entry of `number` is -1: so do -1 and, clipped, unused words find it.
-        tokens = number[np.minimum(ids, number.size - 1)]
+        tokens = find(ids)
         size = int(max(lengths.max(), 1)) if window is None else window
         intervals = _intervals(tokens, lengths, size, window_rule, words.size)
         for total, topic in zip(joint, local, strict=True):
@@ -101,6 +101,21 @@ def _distinct(topics: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray
     """The words of all topics, sorted, and the topics as positions among them."""
     words, inverse = np.unique(np.concatenate(list(topics)), return_inverse=True)
     return words, np.split(inverse, np.cumsum([topic.size for topic in topics])[:-1])
+
+
+def _finder(words: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """A function that gives the place of each number among `words`, which are sorted, or -1."""
+    if words[-1] < _TABLE:
+        place = np.full(int(words[-1]) + 2, -1)
+        place[words] = np.arange(words.size)
+        # The last entry is -1: so do -1 and, clipped, unused words find it.
+        return lambda ids: place[np.minimum(ids, place.size - 1)]
+
+    def search(ids: np.ndarray) -> np.ndarray:
+        found = np.minimum(np.searchsorted(words, ids), words.size - 1)
+        return np.where(words[found] == ids, found, -1)
+
+    return search
 
 
 def _blocks(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from trustream import kernels
+from trustream import kernels, matrices
 
 Array = NDArray[Any]
 
@@ -22,22 +22,26 @@ _TOLERANCE = 1e-3
 def as_counts(counts: Any, name: str = "counts", may_be_empty: bool = False) -> sparse.csr_array:
     """Documents x words as CSR with whole numbers (int64); what came is left as it is.
 
+    No document has more than `matrices.MOST_TOKENS`, so that sums are exact in float64.
+
     >>> as_counts([[2.0, 0.0]]).data
     array([2])
     """
     if not sparse.issparse(counts):
+        matrices.check_frame(counts, name)
         counts = np.atleast_2d(np.asarray(counts))
         if counts.ndim != 2 or counts.dtype.kind not in "biuf":
             raise ValueError(
                 f"{name} must be a documents x words matrix of numbers, got an array of shape "
                 f"{counts.shape} and type {counts.dtype}"
             )
-    given = sparse.csr_array(counts)
+    given = matrices.csr(counts, name, summed=True)
     data = given.data
     if data.dtype.kind == "f" and not np.isfinite(data).all():
         raise ValueError(f"{name} has entries that are NaN or infinite; give whole numbers")
     if data.size and data.min() < 0:
         raise ValueError(f"{name} has negative entries; give the number of times a word occurs")
+    matrices.check_tokens(given, name)
     whole = data.astype(np.int64)
     if data.dtype.kind == "f" and (whole != data).any():
         bad = data[whole != data][0]
@@ -46,11 +50,10 @@ def as_counts(counts: Any, name: str = "counts", may_be_empty: bool = False) -> 
             "do not weight or normalise the counts"
         )
     result = sparse.csr_array((whole, given.indices, given.indptr), shape=given.shape)
-    if not result.has_canonical_format or not result.data.all():
-        result = result.copy()  # these work in place, and the arrays may be the caller's
-        result.sum_duplicates()
+    if not whole.all():
+        result = result.copy()  # the next works in place, and the arrays may be the caller's
         result.eliminate_zeros()
-    if not may_be_empty and result.data.sum() == 0:
+    if not may_be_empty and result.nnz == 0:
         raise ValueError(
             f"{name} has {result.shape[0]} documents and no tokens: there is nothing to score"
         )

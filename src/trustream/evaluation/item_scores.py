@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from trustream import matrices
+
 Array = NDArray[Any]
 Index = NDArray[np.int64]
 
@@ -172,15 +174,7 @@ def entries(name: str, matrix: Any) -> sparse.csr_array:
     >>> entries("seen", [[0, 2], [0, 0]]).nnz
     1
     """
-    try:
-        result = sparse.csr_array(matrix, dtype=np.float64, copy=True)
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"{name} must be a sparse matrix or array of numbers of shape (users, items), "
-            f"got {type(matrix).__name__}: {error}"
-        ) from error
-    if result.ndim != 2:
-        raise ValueError(f"{name} has shape {result.shape}, expected (users, items)")
+    result = sparse.csr_array(matrices.csr(matrix, name), dtype=np.float64, copy=True)
     if not np.isfinite(result.data).all():
         raise ValueError(f"{name} has entries that are NaN or infinite, expected finite numbers")
     result.sum_duplicates()

@@ -57,6 +57,19 @@ class Job:
             inputs.likelihood_kernels(backend),
         )
 
+    def check_lengths(self, most: int) -> None:
+        """Refuse documents with more than `most` tokens, where tokens are visited one by one."""
+        most = inputs.positive(most, "max_document_tokens")
+        # In float64, in which tokens of a document add up exactly.
+        lengths = self.counts.astype(np.float64).sum(axis=1)
+        longest = int(lengths.argmax())
+        if lengths[longest] > most:
+            raise ValueError(
+                f"document {longest} of counts has {int(lengths[longest]):,} tokens, more than "
+                f"max_document_tokens={most:,}: split it, leave it out, or raise the limit; "
+                "completion takes documents of any length"
+            )
+
     def run(
         self,
         method: str,

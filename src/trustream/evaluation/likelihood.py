@@ -31,6 +31,7 @@ def chib(
     n_iter: int = 25,
     n_burn: int = 30,
     n_repeats: int = 12,
+    max_document_tokens: int = 1_000_000,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -69,6 +70,9 @@ def chib(
         Passes of a fixed point for theta, and sweeps after it, that lead to z*.
     n_repeats : int, default=12
         Independent estimates of p(w), which are averaged.
+    max_document_tokens : int, default=1_000_000
+        Longer documents are refused: tokens are visited one by one, and a document of so many
+        takes minutes. The time of `completion` and `importance` does not grow with the counts.
     random_state : int, generator or None
     n_jobs : int or None
         Threads; None is all cores. Changes nothing but the time.
@@ -91,6 +95,7 @@ def chib(
     job = Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
     settings = (inputs.positive(n_burn, "n_burn", 0), inputs.positive(n_iter, "n_iter"))
     n_repeats = inputs.positive(n_repeats, "n_repeats")
+    job.check_lengths(max_document_tokens)
 
     def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
         values = np.empty((block.size, n_repeats))
@@ -108,6 +113,7 @@ def left_to_right(
     n_particles: int = 20,
     n_resampled: int | None = None,
     unbiased: bool = False,
+    max_document_tokens: int = 100_000,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -143,6 +149,8 @@ def left_to_right(
     n_resampled : int or None
         Earlier tokens to draw afresh for each token; None is all.
     unbiased : bool, default=False
+    max_document_tokens : int, default=100_000
+        Longer documents are refused, for the sake of time and memory.
 
     Returns
     -------
@@ -162,6 +170,7 @@ def left_to_right(
     job = Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
     n_particles = inputs.positive(n_particles, "n_particles")
     few = -1 if n_resampled is None else inputs.positive(n_resampled, "n_resampled", 0)
+    job.check_lengths(max_document_tokens)
 
     def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
         shape = (block.size, n_particles)

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
+from trustream import matrices
 from trustream.kernels import threads
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda import LdaModel, LdaPrior
@@ -98,18 +98,23 @@ def bound(
     Bound(-0.4325 nats a word, 2 documents; topics -2.0 nats)
     """
     lambda_ = np.asarray(lambda_, np.float64)
-    if lambda_.ndim != 2 or lambda_.size == 0 or not (lambda_ > 0).all():
+    sound = np.isfinite(lambda_).all() and (lambda_ > 0).all()
+    if lambda_.ndim != 2 or lambda_.size == 0 or not sound:
         raise ValueError(
-            f"lambda_ has shape {lambda_.shape}, expected (n_topics, n_words) of positive numbers"
+            f"lambda_ has shape {lambda_.shape}, expected (n_topics, n_words) of positive and "
+            "finite numbers"
         )
     n_topics, n_words = lambda_.shape
-    data = sparse.csr_array(counts).astype(np.float64)
-    if data.ndim != 2 or data.shape[1] != n_words:
+    data = matrices.csr(counts, "counts", summed=True).astype(np.float64)
+    if data.shape[1] != n_words:
         raise ValueError(f"counts have shape {data.shape}, lambda_ {lambda_.shape}: widths differ")
     if data.nnz == 0 or not (np.isfinite(data.data).all() and data.data.min() >= 0):
         raise ValueError("counts must be finite, not negative, and hold at least one word")
+    matrices.check_tokens(data, "counts")
+    matrices.n_tokens(data, "counts")  # refuses none
+    alpha, eta = (np.asarray(value, np.float64) for value in (alpha, eta))
     for name, value in (("alpha", alpha), ("eta", eta)):
-        if not (np.isfinite(value).all() and (np.asarray(value) > 0).all()):
+        if not (np.isfinite(value).all() and (value > 0).all()):
             raise ValueError(f"{name} must be positive and finite")
     threads_ = threads.n_threads(n_jobs)
     model = LdaModel(n_topics, n_words, dtype="float64", n_threads=threads_, strides=True)

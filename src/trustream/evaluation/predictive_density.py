@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.special import logsumexp
 
+from trustream import matrices
 from trustream.families import normal_inverse_wishart as niw
 from trustream.families import symmetric
 from trustream.kernels import threads
@@ -186,7 +187,8 @@ def bernoulli_log_density(X: Any, weights: ArrayLike, probabilities: ArrayLike) 
     p = _array("probabilities", probabilities, (weights.size, None))
     if p.min() < 0 or p.max() > 1:
         raise ValueError(f"probabilities go from {p.min():g} to {p.max():g}, expected 0 to 1")
-    X = sparse.csr_array(X) if sparse.issparse(X) else np.asarray(X)
+    matrices.check_frame(X)
+    X = matrices.csr(X, summed=True) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[1] != p.shape[1]:
         raise ValueError(f"X has shape {X.shape}, expected (any, {p.shape[1]})")
     # Features that are certain, p = 0 or 1, would give 0 times infinity: they are counted instead.

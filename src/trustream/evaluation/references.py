@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from trustream import matrices
+
 Texts = Iterable[Sequence[Any]]
 
 
@@ -27,11 +29,7 @@ def matrix(reference: Any) -> sp.csr_array:
     >>> matrix(np.eye(3)).nnz
     3
     """
-    if not sp.issparse(reference):
-        reference = np.asarray(reference)
-    if reference.dtype.kind not in "biuf":
-        raise ValueError(f"the reference has dtype {reference.dtype}, expected counts of words")
-    documents = sp.csr_array(reference)
+    documents = matrices.csr(reference, "the reference", summed=True)
     if documents.shape[0] == 0 or documents.nnz == 0:
         raise ValueError(
             f"the reference has shape {documents.shape} and {documents.nnz} entries: "

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from trustream import matrices
 from trustream.evaluation.predictive_density import predictive
 from trustream.evaluation.topic_coherence import Coherence
 
@@ -121,6 +123,8 @@ def report(
     topic diversity share
     """
     show = progress or (lambda title, total: nullcontext(lambda done: None))
+    if sparse.issparse(X):
+        X = matrices.csr(X, summed=True)
     name = type(model).__name__
     if hasattr(model, "recommend"):
         raise ValueError(f"{name} ranks items: call its evaluate(held_out) with ratings held out")
@@ -161,7 +165,10 @@ def report(
             figures.append(Figure("topic diversity", model.diversity(words), None, "share", note))
         else:
             raise ValueError(f"measure must be one of {TOPIC_MEASURES}, got {measure!r}")
-    return Report(name, X.shape[0], int(X.sum()), figures)
+    n_tokens = float(X.sum())
+    if not np.isfinite(n_tokens):
+        raise ValueError("X has entries that are NaN or infinite; give counts")
+    return Report(name, X.shape[0], int(n_tokens), figures)
 
 
 def _held_out(

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from trustream import matrices
+
 
 def top_words(topics: Any, n_words: int) -> list[list[Any]]:
     """The first words of each topic, as numbers or as strings.
@@ -54,7 +56,10 @@ def _largest(row: np.ndarray, n: int) -> np.ndarray:
     # Sorting a whole vocabulary takes long; argpartition would choose freely among equal ones.
     least = np.partition(row, row.size - n)[row.size - n]
     candidates = np.flatnonzero(row >= least)
-    return candidates[np.argsort(-row[candidates], kind="stable")[:n]]
+    values = row[candidates]
+    # Whole numbers fall as their bits are turned round, without a sign or an overflow.
+    falling = ~values if values.dtype.kind in "iu" else -values
+    return candidates[np.argsort(falling, kind="stable")[:n]]
 
 
 def weights_of(topics: Any) -> np.ndarray | None:
@@ -64,7 +69,7 @@ def weights_of(topics: Any) -> np.ndarray | None:
     True
     """
     if sp.issparse(topics):
-        topics = topics.toarray()
+        topics = matrices.csr(topics, "topics").toarray()
     if isinstance(topics, str) or not hasattr(topics, "ndim"):
         return None
     array = np.asarray(topics)
@@ -75,7 +80,7 @@ def weights_of(topics: Any) -> np.ndarray | None:
             f"topics have shape {array.shape} and dtype {array.dtype}, expected numbers "
             "(n_topics, n_features), or a list of lists of words"
         )
-    if array.dtype.kind in "bu":
+    if array.dtype.kind == "b":
         array = array.astype(np.int64)
     for k, row in enumerate(array):
         if np.isnan(row).any():
