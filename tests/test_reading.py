@@ -105,3 +105,62 @@ def test_an_archive_of_other_things(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=COUNTS, y=COUNTS)
     with pytest.raises(ValueError, match="expected a sparse matrix"):
         read_matrix(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo", "dia"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+@pytest.mark.parametrize("compressed", [True, False])
+def test_whatever_scipy_saves(format: str, kind: str, compressed: bool, tmp_path: Path) -> None:
+    matrix = getattr(sparse, f"{format}_{kind}")(COUNTS)
+    sparse.save_npz(tmp_path / "counts.npz", matrix, compressed=compressed)
+    found = read_matrix(tmp_path / "counts.npz")
+    assert isinstance(found, sparse.csr_array)
+    np.testing.assert_array_equal(found.toarray(), COUNTS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"indices": [0, 2, 1, 3]}, "counts.npz is a damaged csr matrix: row 2 has column 3"),
+        # As int32 this would be column 1.
+        ({"indices": [0, 2**32 + 1, 1, 2]}, "row 0 has column 4294967297"),
+        ({"indices": [0.0, 2.0, 1.0, 2.0]}, "indices is an array .* float64"),
+        ({"indptr": [0, 2, 1, 4]}, "indptr has row 1 from 2 to 1"),
+        ({"indptr": [0, 2, 2, 9]}, "indptr has row 2 from 2 to 9"),
+        ({"indptr": [0, 2, 4]}, "indptr has 3 numbers, expected 4"),
+        ({"data": [1, 2]}, "indices has 4 numbers, data has 2"),
+        ({"data": ["a", "b", "c", "d"]}, "counts.npz has entries of type <U1"),
+        ({"shape": [3]}, r"counts.npz has the shape \[3\], expected two whole numbers"),
+        ({"shape": [3, -3]}, "expected two whole numbers"),
+        ({"shape": [3.0, 3.0]}, "expected two whole numbers"),
+        ({"shape": [3, 2**40]}, "1,099,511,627,776 columns"),
+        ({"format": "csc", "indptr": [0, 1, 2, 9]}, "damaged csc matrix: indptr has column 2"),
+        ({"format": "coo"}, r"lacks the arrays \['row', 'col'\] of a coo matrix"),
+        ({"format": "coo", "row": [0, 0, 2, 3], "col": [0, 2, 1, 2]}, "entry 3 has row 3 of 3"),
+        ({"format": "coo", "coords": [[0, 0, 2, 2], [0, 2, 1, -1]]}, "entry 3 has column -1 of 3"),
+        ({"format": "dia", "offsets": [0]}, "damaged dia matrix"),
+        ({"format": "lil"}, "has the format 'lil', expected one of"),
+        ({"format": 7}, "has the format 7"),
+        ({"format": ["csr", "csr"]}, "has the format"),
+    ],
+)
+def test_arrays_that_do_not_fit_together(
+    changes: dict[str, Any], message: str, tmp_path: Path
+) -> None:
+    matrix = sparse.csr_array(COUNTS)
+    parts: dict[str, Any] = {
+        name: getattr(matrix, name) for name in ("data", "indices", "indptr", "shape")
+    }
+    np.savez(tmp_path / "counts.npz", **{**parts, **changes})
+    with pytest.raises(ValueError, match=message):
+        read_matrix(tmp_path / "counts.npz")
+
+
+@pytest.mark.parametrize(
+    "entry", ["4 1 1", "1 4 1", "0 1 1", "1 -1 1", "4294967297 1 1", "1 4294967298 1"]
+)
+def test_matrix_market_with_places_outside(entry: str, tmp_path: Path) -> None:
+    path = tmp_path / "counts.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate integer general\n3 3 1\n{entry}\n")
+    with pytest.raises(ValueError):
+        read_matrix(path)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from trustream import text
+from trustream import matrices, text
 
 MATRIX_SUFFIXES = (".npz", ".npy", ".mtx", ".mtx.gz", ".csv")
 TEXT_SUFFIXES = (".txt", ".jsonl")
@@ -133,13 +133,10 @@ def _suffix(path: Path) -> str:
 def _read_npz(path: Path) -> Any:
     with np.load(path, allow_pickle=False) as parts:
         names = set(parts.files)
-        if {"data", "indices", "indptr", "shape"} <= names and "format" not in names:
-            arrays = (parts["data"], parts["indices"].astype(np.int32), parts["indptr"])
-            return sparse.csr_array(arrays, shape=tuple(parts["shape"]))
+        if {"data", "shape"} <= names:
+            return matrices.from_parts(parts, path.name)
         if len(names) == 1:
             return parts[names.pop()]
-    if "format" in names:
-        return sparse.csr_array(sparse.load_npz(path))
     raise ValueError(
         f"{path.name} holds {sorted(names)}; expected a sparse matrix saved by SciPy, the parts "
         "data, indices, indptr and shape, or a single array"
@@ -153,8 +150,11 @@ def _read_npy(path: Path) -> Any:
 def _read_mtx(path: Path) -> Any:
     from scipy.io import mmread
 
-    matrix = mmread(path)
-    return sparse.csr_array(matrix) if sparse.issparse(matrix) else matrix
+    try:
+        matrix = mmread(path)
+    except OverflowError as error:
+        raise ValueError(f"cannot read {path.name}: {error}") from error
+    return matrices.csr(matrix, path.name) if sparse.issparse(matrix) else matrix
 
 
 def _read_csv(path: Path) -> Any:

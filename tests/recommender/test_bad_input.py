@@ -38,6 +38,9 @@ BAD_FRAMES = {
     "polars null": (pl.DataFrame({**GOOD, "rating": [5, None, 3]}), "1 of 3 ratings is missing"),
     "infinite": ({**GOOD, "rating": [5, np.inf, 3]}, "1 of 3 ratings is missing or infinite"),
     "text": ({**GOOD, "rating": ["5", "4", "3"]}, "ratings must be numbers"),
+    "huge": ({**GOOD, "rating": [5, 1e39, 3]}, r"ratings up to 1e\+39, too large to be weights"),
+    "huge sum": ({**GOOD, "rating": [9e15, 9e15, 3]}, "user 0 of the ratings has 1.8e.16 tokens"),
+    "beyond floats": ({**GOOD, "rating": [5, 10**400, 3]}, "ratings must be numbers"),
     "negative": ({**GOOD, "rating": [5, -1, 3]}, "negative ratings, down to -1.*set a threshold"),
     "zeros": ({**GOOD, "rating": [0, 0, 0]}, "all ratings are 0"),
     "mixed ids": ({**GOOD, "user": ["a", 1, "b"]}, "user ids must be all strings.*int, str"),
@@ -60,7 +63,15 @@ def test_bad_frames(name: str) -> None:
         fit(frame)
 
 
+def damaged() -> Any:
+    matrix = sparse.csr_array(np.ones((2, 3)))
+    matrix.indices[4] = 10**8
+    return matrix
+
+
 BAD_MATRICES = {
+    "damaged": (damaged(), {}, "ratings is a damaged csr matrix: row 1 has column 100000000"),
+    "huge": (np.array([[1.0, 1e39]]), {}, "too large to be weights"),
     "no users": (np.empty((0, 3)), {}, "shape"),
     "one axis": (np.ones(3), {}, "shape"),
     "words": (["ham"], {}, "ratings must be a matrix"),
@@ -184,6 +195,43 @@ def test_dates_are_times() -> None:
     assert weights(pl.DataFrame(frame.to_dict("list"))) == [[3]]
     frame["timestamp"] = ["2015-07-06 12:30", "2015-07-06 12:29"]
     assert weights(frame) == [[3]]
+
+
+def test_ratings_however_large_count_as_liked_with_a_threshold() -> None:
+    assert from_matrix([[1e300, 2.0]], None, None, 3.0).weights.toarray().tolist() == [[1, 0]]
+
+
+@pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo", "dia", "lil", "dok"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_matrices_of_all_formats_are_the_same(format: str, kind: str) -> None:
+    """A dictionary of keys is no frame, and zeros that fill blocks are no ratings."""
+    dense = np.array([[5.0, 0.0, 0.0, 1.0], [0.0, 2.0, 0.0, 0.0]])
+    matrix = getattr(sparse, f"{format}_{kind}")(dense)
+    found = from_matrix(matrix, None, None, None).weights
+    assert found.nnz == 3 and np.array_equal(found.toarray(), dense)
+    assert np.array_equal(fit(matrix).item_topics_, fit(dense).item_topics_)
+
+
+def test_a_damaged_matrix_leaves_the_model_as_it_was() -> None:
+    model = fit(np.ones((2, 3)))
+    before = list(model.recommend_for([0]))
+    for call in (model.fit, model.partial_fit, model.evaluate):
+        with pytest.raises(ValueError, match="damaged csr matrix"):
+            call(damaged())
+    assert list(model.recommend_for([0])) == before
+
+
+def test_a_matrix_of_other_width_after_fit() -> None:
+    """Columns are items by their number: fewer will do, and others are unknown."""
+    model = fit(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="unknown item: 3"):
+        model.partial_fit(np.ones((2, 4)))
+    assert model.partial_fit(np.ones((4, 2))).user_ids_.tolist() == [0, 1, 2, 3]
+    for wrong in (4, -1):
+        with pytest.raises(ValueError, match=f"unknown user: {wrong}"):
+            model.recommend(wrong)
+    with pytest.raises(ValueError, match="unknown item: 3"):
+        model.recommend_for([0, 3])
 
 
 def test_entries_of_a_matrix_at_the_same_place_are_added() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from trustream import persist
+from trustream import matrices, persist
 from trustream.estimators import LatentDirichletAllocation
 from trustream.recommender import model_files
 from trustream.recommender.ids import as_array
@@ -211,10 +211,13 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         if threshold is not None and not (number and np.isfinite(threshold)):
             raise ValueError(f"threshold must be a number or None, got {threshold!r}")
         if not is_frame(ratings):
-            return from_matrix(ratings, user_ids, item_ids, threshold)
-        if user_ids is not None or item_ids is not None:
+            data = from_matrix(ratings, user_ids, item_ids, threshold)
+        elif user_ids is not None or item_ids is not None:
             raise ValueError("user_ids and item_ids are for a matrix; a frame has its own ids")
-        return from_frame(ratings, self.columns, threshold)
+        else:
+            data = from_frame(ratings, self.columns, threshold)
+        matrices.check_tokens(data.weights, "the ratings", "user")
+        return data
 
     def _nothing_liked(self, ratings: Any) -> str:
         if self.threshold is None:

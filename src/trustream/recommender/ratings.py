@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from trustream import matrices
 from trustream.recommender.ids import Ids, as_array
 
 Index = NDArray[np.int64]
@@ -82,6 +83,9 @@ def is_frame(data: Any) -> bool:
     >>> is_frame({"user": [1]}), is_frame([[1, 0]])
     (True, False)
     """
+    # SciPy's dictionary of keys is a mapping too.
+    if sparse.issparse(data):
+        return False
     # Asked of the class, because a lazy frame would have to be worked out.
     return isinstance(data, Mapping) or hasattr(type(data), "columns")
 
@@ -112,21 +116,27 @@ def from_frame(frame: Any, columns: Columns, threshold: float | None) -> Ratings
 def from_matrix(matrix: Any, user_ids: Any, item_ids: Any, threshold: float | None) -> Ratings:
     """Ratings of a (U, I) sparse matrix or array, whose ids are 0, 1, ... if they are not given.
 
-    Entries of a sparse matrix that stand at the same place are added, as everywhere in SciPy.
+    Entries of a sparse matrix that stand at the same place are added, as everywhere in SciPy. A
+    zero that is stored is a rating.
 
     >>> from_matrix([[5, 0], [0, 3]], ["ann", "bob"], None, threshold=4).likes().nnz
     1
     """
     try:
-        weights = sparse.csr_array(matrix, dtype=np.float64, copy=True)
-    except (TypeError, ValueError) as error:
+        weights = matrices.csr(matrix, "ratings")
+    except ValueError as error:
+        if sparse.issparse(matrix):
+            raise
         raise ValueError(
             f"ratings must be a matrix (users, items) or a frame with columns user, item and "
             f"rating, got {type(matrix).__name__}: {error}"
         ) from error
-    if weights.ndim != 2 or 0 in weights.shape:
+    if 0 in weights.shape:
         raise ValueError(f"ratings has shape {weights.shape}, expected (users, items), none empty")
+    weights = sparse.csr_array(weights, dtype=np.float64, copy=True)
     weights.sum_duplicates()
+    if getattr(matrix, "format", None) == "bsr":
+        weights.eliminate_zeros()  # they fill its blocks and are no ratings
     ids = []
     for what, given, n in zip(("user", "item"), (user_ids, item_ids), weights.shape, strict=True):
         ids.append(Ids(what, np.arange(n) if given is None else given))
@@ -187,6 +197,11 @@ def weights_of(ratings: Float64, threshold: float | None) -> NDArray[np.float32]
             f"there are negative ratings, down to {ratings.min():g}, which cannot be weights: "
             f"set a threshold from which on an item counts as liked"
         )
+    if ratings.size and ratings.max() > matrices.MOST_TOKENS:
+        raise ValueError(
+            f"there are ratings up to {ratings.max():g}, too large to be weights: set a threshold "
+            f"from which on an item counts as liked, or scale them down"
+        )
     return ratings.astype(np.float32)
 
 
@@ -235,7 +250,7 @@ def _numbers(what: str, column: NDArray[Any]) -> Float64:
         if column.dtype == object:  # a missing value becomes NaN, and is found as such
             column = np.array([np.nan if _is_missing(value) else value for value in column])
         return column.astype(np.float64, casting="same_kind")
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise ValueError(f"{what} must be numbers: {error}") from error
 
 
