@@ -6,14 +6,26 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from scipy import sparse
 
 from trustream._stop_words import STOP_WORDS
+from trustream.file_errors import lines_of
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+
+# Characters that are put in their normal form at once: the time grows with the square of a run of
+# combining marks, and a thousand of them take a millisecond.
+_PIECE = 1000
+_SLACK = 100
+# Marks in a row after which a run is broken, the number of Unicode's stream-safe text format.
+_MAX_MARKS = 30
+# Nothing before these characters changes with them, so that a text can be cut there: Latin letters
+# and what else stands before the first mark, kana, Chinese characters, Korean syllables.
+_BOUNDARY = re.compile("[\0-\u02ff\u3041-\u3096\u30a1-\u30fa\u3400-\u9fff\uac00-\ud7a3]")
 
 
 def tokenise(text: str) -> list[str]:
@@ -24,8 +36,46 @@ def tokenise(text: str) -> list[str]:
     >>> tokenise("The Größe of n_samples2 arrays, isn't it?")
     ['größe', 'samples', 'arrays']
     """
-    words = _WORD.findall(unicodedata.normalize("NFC", text).lower())
+    words = _WORD.findall(_composed(text).lower())
     return [word for word in words if word not in STOP_WORDS]
+
+
+def _composed(text: str) -> str:
+    """Return ``text`` in Unicode's normal form C, in time that grows with its length.
+
+    A run of more than 30 combining marks in a long text is broken by U+034F, the combining
+    grapheme joiner, as the stream-safe text format has it.
+
+    Examples
+    --------
+    >>> _composed("cafe\\u0301")
+    'café'
+    """
+    if len(text) <= _PIECE or text.isascii():
+        return unicodedata.normalize("NFC", text)
+    pieces: list[str] = []
+    start = 0
+    while start < len(text):
+        boundary = _BOUNDARY.search(text, start + _PIECE)
+        end = boundary.start() if boundary else len(text)
+        piece = text[start:end]
+        if len(piece) > _PIECE + _SLACK:
+            piece = _run_of_marks().sub("\\g<0>\u034f", piece)
+        pieces.append(unicodedata.normalize("NFC", piece))
+        start = end
+    return "".join(pieces)
+
+
+@cache
+def _run_of_marks() -> re.Pattern[str]:
+    """As many marks as may stand in a row, with another behind them."""
+    # Some marks count as none before they are taken apart. There are none in the planes above.
+    marks = "".join(
+        mark
+        for mark in map(chr, range(0x300, 0x20000))
+        if unicodedata.combining(unicodedata.normalize("NFD", mark)[0])
+    )
+    return re.compile(f"[{marks}]{{{_MAX_MARKS}}}(?=[{marks}])")
 
 
 class Tokeniser:
@@ -35,7 +85,8 @@ class Tokeniser:
     ----------
     pattern : str, optional
         A regular expression for words; runs of Unicode letters by default. If it has a group, the
-        group is the word.
+        group is the word. How long it takes is up to the pattern: one that goes back over what it
+        has matched, such as ``(a+)+b``, may never end on a text that was made for it.
     min_length : int
         Shorter words are left out.
     stop_words : collection of str, or path, optional
@@ -79,14 +130,14 @@ class Tokeniser:
         return [word for word in words if len(word) >= short and word not in stop]
 
     def _normal(self, text: str) -> str:
-        text = unicodedata.normalize("NFC", text)
+        text = _composed(text)
         return text.lower() if self._lower else text
 
     def _normal_words(self, words: Collection[str] | Path) -> frozenset[str]:
         if isinstance(words, str):
             raise ValueError(f"stop_words is the text {words!r}, expected words, or a Path")
         if isinstance(words, Path):
-            words = words.read_text(encoding="utf-8").splitlines()
+            words = lines_of(words)
         return frozenset(self._normal(word.strip()) for word in words)
 
 

@@ -19,7 +19,9 @@ VOCABULARY = ["cats", "dogs", "birds"]
 
 BAD_JSON = [
     (b"{", "not JSON: Expecting property name"),
-    (b"[" * 100_000, "not JSON that can be read"),
+    (b"[" * 100_000, "nested deeper than 200 levels; max_depth allows more"),
+    (b'{"id": %s, "text": "x"}' % (b"7" * 5000), "has a number with thousands of digits"),
+    (b'{"id": [[[[{}]]]], "text": "x"}', "id is [[[...]]], expected a string or a whole number"),
     (b'{"id": "a", "text": "caf\xe9"}', "not UTF-8: byte 0xe9 at place 25"),
     (b"[1]", "a JSON list, expected an object with an id"),
     (b'{"text": "x"}', "has no id"),

@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from trustream.feeds.items import FeedError, Item, Items, Mark, Options, Problem
+from trustream.feeds.items import (
+    BAD_RECORD,
+    FeedError,
+    Item,
+    Items,
+    Mark,
+    Options,
+    Problem,
+    said,
+)
 from trustream.feeds.lines import Line, read_lines
-from trustream.feeds.records import make_count, make_record
+from trustream.feeds.records import make_count, make_record, shown
 from trustream.feeds.sources import Source
-from trustream.store.protocol import Record
 
-# A document's words are kept until its last line.
+# A document's words are kept until its last line, or until there are so many.
 _MAX_WORDS = 2**20
 
 
@@ -36,10 +44,11 @@ def read_ldac(source: Source, mark: Mark, options: Options) -> Items:
             text = line.text(options.max_bytes)
             record = None
             if text.strip():
-                record = make_record(f"{name}:{mark.number}", _terms(text, words))
+                terms = _terms(text, words)
+                record = make_record(f"{name}:{mark.number}", terms, max_words=options.max_words)
             yield Item(mark, mark.number, record)
-        except Problem as problem:
-            yield Item(mark, mark.number, problem=str(problem))
+        except BAD_RECORD as error:
+            yield Item(mark, mark.number, problem=said(error))
 
 
 def read_uci(source: Source, mark: Mark, options: Options) -> Items:
@@ -63,9 +72,10 @@ def read_uci(source: Source, mark: Mark, options: Options) -> Items:
     mark = max(mark, after)
     if n_words != len(words):
         raise FeedError(
-            f"{source.name} is about {n_words} words, and the vocabulary has {len(words)}"
+            f"{source.name} is about {shown(n_words)} words, and the vocabulary has {len(words)}"
         )
     document, counts, first = 0, dict[str, int](), 0
+    most = min(_MAX_WORDS, options.max_words)
     for line in lines:
         if line is None:
             # The last document may be incomplete: it waits, and the mark stays before it.
@@ -73,26 +83,29 @@ def read_uci(source: Source, mark: Mark, options: Options) -> Items:
             continue
         try:
             number, word, count = _entry(line, options.max_bytes, n_documents, words)
-            if number != document or len(counts) >= _MAX_WORDS:
+            if number != document or len(counts) >= most:
                 if counts:
-                    yield Item(mark, first, _document(name, document, counts))
+                    yield _document(mark, first, f"{name}:{document}", counts)
                 document, counts, first = number, {}, line.mark.number
             counts[word] = make_count("the count", counts.get(word, 0) + count)
-        except Problem as problem:
+        except BAD_RECORD as error:
             if counts:
-                yield Item(mark, first, _document(name, document, counts))
+                yield _document(mark, first, f"{name}:{document}", counts)
             counts = {}
-            yield Item(line.mark, line.mark.number, problem=str(problem))
+            yield Item(line.mark, line.mark.number, problem=said(error))
         mark = line.mark
     if counts:
-        yield Item(mark, first, _document(name, document, counts))
+        yield _document(mark, first, f"{name}:{document}", counts)
     if mark.number < n_lines + 3:
-        what = f"ends after {max(mark.number - 3, 0)} of {n_lines} lines: it is incomplete"
+        what = f"ends after {max(mark.number - 3, 0)} of {shown(n_lines)} lines: it is incomplete"
         yield Item(mark, mark.number + 1, problem=what)
 
 
-def _document(name: str, number: int, counts: dict[str, int]) -> Record:
-    return make_record(f"{name}:{number}", counts)
+def _document(mark: Mark, line: int, key: str, counts: dict[str, int]) -> Item:
+    try:
+        return Item(mark, line, make_record(key, counts))
+    except BAD_RECORD as error:
+        return Item(mark, line, problem=said(error))
 
 
 def _vocabulary(source: Source, options: Options) -> Sequence[str]:
@@ -110,10 +123,10 @@ def _terms(text: str, words: Sequence[str]) -> dict[str, int]:
     if not len(terms) == len(counts) == text.count(":"):
         raise Problem("expected whole numbers: M term:count term:count ...")
     if length != len(terms):
-        raise Problem(f"says {length} terms and has {len(terms)}")
+        raise Problem(f"says {shown(length)} terms and has {len(terms)}")
     for term in (min(terms, default=0), max(terms, default=0)):
         if not 0 <= term < len(words):
-            raise Problem(f"term {term}, expected 0 to {len(words) - 1}")
+            raise Problem(f"term {shown(term)}, expected 0 to {len(words) - 1}")
     found = dict(zip(map(words.__getitem__, terms), counts, strict=True))
     if len(found) < len(terms):  # a term, or a word of the vocabulary, is there twice
         found = dict.fromkeys(found, 0)
@@ -132,9 +145,9 @@ def _entry(
     except ValueError:
         raise Problem("expected three whole numbers: document word count") from None
     if not 1 <= document <= n_documents:
-        raise Problem(f"document {document}, expected 1 to {n_documents}")
+        raise Problem(f"document {shown(document)}, expected 1 to {shown(n_documents)}")
     if not 1 <= word <= len(words):
-        raise Problem(f"word {word}, expected 1 to {len(words)}")
+        raise Problem(f"word {shown(word)}, expected 1 to {len(words)}")
     return document, words[word - 1], make_count("the count", count)
 
 

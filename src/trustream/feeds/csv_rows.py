@@ -8,12 +8,17 @@ rules: a field that begins with a quote ends at the next single one, and may hav
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from trustream.feeds.items import FeedError, Mark, Options, Problem
+from trustream.feeds.items import BAD_RECORD, FeedError, Mark, Options, Problem, said
 from trustream.feeds.lines import BYTE_ORDER_MARK, Line, decoded, read_lines
 from trustream.feeds.sources import Source
+
+# Names, and characters of a name, that an error lists.
+_MANY = 20
+_LONG = 60
 
 
 class Row(NamedTuple):
@@ -40,13 +45,13 @@ class _Syntax:
         self.row = re.compile(row.encode())
         self.end = re.compile(rf'{inside}"[^{d}]*+(?:{d}{row})?'.encode())
 
-    def split(self, text: str) -> list[str]:
-        """The fields of a row."""
+    def split(self, text: str, most: int) -> list[str]:
+        """The fields of a row; if there are more than `most`, one more than that."""
         if '"' not in text:
-            return text.split(self._delimiter)
+            return text.split(self._delimiter, most)
         fields: list[str] = []
         place = 0
-        while place <= len(text):
+        while place <= len(text) and len(fields) <= most:
             match = self._field.match(text, place)
             if match is None:
                 raise Problem("not comma-separated values")
@@ -60,7 +65,7 @@ def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
     """The rows after a mark, by the names of columns in the first row; empty lines are no rows.
 
     Raises:
-        FeedError: the first row cannot be read or has a name twice.
+        FeedError: the first row cannot be read, has a name twice or too many names.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
@@ -74,7 +79,10 @@ def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
     names: list[str] | None = None
     if mark.offset:
         first = _whole_rows(read_lines(source, Mark(), options.max_bytes), Mark(), syntax, options)
-        names = _names(source, next(row for row in first if row is not None), syntax)
+        row = next((row for row in first if row is not None), None)
+        if row is None:
+            raise FeedError(f"{source.name} has become empty while it was read")
+        names = _names(source, row, syntax, options)
     lines = read_lines(source, mark, options.max_bytes)
     for whole in _whole_rows(lines, mark, syntax, options):
         if whole is None:
@@ -82,19 +90,21 @@ def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
             continue
         mark = whole.mark
         if names is None:
-            names = _names(source, whole, syntax)
+            names = _names(source, whole, syntax, options)
             continue
         try:
-            values = syntax.split(whole.text())
-        except Problem as problem:
-            yield Row(mark, whole.line, problem=str(problem))
+            values = syntax.split(whole.text(), options.max_columns)
+        except BAD_RECORD as error:
+            yield Row(mark, whole.line, problem=said(error))
             continue
         if len(values) == len(names):
             yield Row(mark, whole.line, dict(zip(names, values, strict=True)))
         else:
             n = f"{len(values)} value{'s' if len(values) > 1 else ''}"
-            expected = f"expected {len(names)}: {', '.join(names)}"
-            yield Row(mark, whole.line, problem=f"{n}, {expected}")
+            if len(values) > options.max_columns:
+                n = f"more than {options.max_columns} values"
+            what = f"{n}, expected {len(names)}: {listed(names)}"
+            yield Row(mark, whole.line, problem=what)
 
 
 class _Whole(NamedTuple):
@@ -146,12 +156,32 @@ def _whole_rows(
         yield _Whole(mark, first, b"", "a quote is open at the end of the file")
 
 
-def _names(source: Source, whole: _Whole, syntax: _Syntax) -> list[str]:
+def _names(source: Source, whole: _Whole, syntax: _Syntax, options: Options) -> list[str]:
     try:
-        names = [name.strip() for name in syntax.split(whole.text())]
-    except Problem as problem:
-        raise FeedError(f"{source.name} has no names of columns in line 1: {problem}") from None
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise FeedError(f"{source.name} has a column twice: {', '.join(sorted(twice))}")
+        names = [name.strip() for name in syntax.split(whole.text(), options.max_columns)]
+    except BAD_RECORD as error:
+        what = said(error)
+        raise FeedError(f"{source.name} has no names of columns in line 1: {what}") from None
+    check_names(source, names, options)
     return names
+
+
+def check_names(source: Source, names: list[str], options: Options) -> None:
+    """See to it that there are not too many columns, and none twice."""
+    if len(names) > options.max_columns:
+        raise FeedError(
+            f"{source.name} has more than {options.max_columns} columns; max_columns allows more"
+        )
+    twice = [name for name, n in Counter(names).items() if n > 1]
+    if twice:
+        raise FeedError(f"{source.name} has a column twice: {listed(sorted(twice))}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names of columns, the first if they are many.
+
+    >>> listed(["id", "text"])
+    'id, text'
+    """
+    first = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MANY]]
+    return ", ".join(first) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,6 +12,7 @@ from trustream.feeds.bags import read_ldac, read_uci
 from trustream.feeds.items import FeedError, Items, Mark, Options
 from trustream.feeds.json_lines import read_json_lines
 from trustream.feeds.mediawiki import read_mediawiki
+from trustream.feeds.parquet_rows import is_parquet
 from trustream.feeds.plain_text import read_plain_text
 from trustream.feeds.sources import FileSource, Source, open_source
 from trustream.feeds.tables import read_documents, read_ratings
@@ -23,6 +25,7 @@ _SUFFIXES = {
     ".csv": "csv",
     ".tsv": "csv",
     ".parquet": "parquet",
+    ".pq": "parquet",
     ".ldac": "ldac",
     ".xml": "mediawiki",
 }
@@ -54,7 +57,7 @@ FORMATS = {
     "text": Format(read_plain_text, numbered=True, follows=True),
     "csv": Format(read_documents, follows=True),
     "ratings": Format(_read_ratings, follows=True),
-    "parquet": Format(read_documents),
+    "parquet": Format(partial(read_documents, parquet=True)),
     "uci": Format(read_uci, numbered=True),
     "ldac": Format(read_ldac, numbered=True, follows=True),
     "mediawiki": Format(read_mediawiki),
@@ -83,7 +86,7 @@ def format_name(source: Source, name: str | None = None, *, in_order: bool = Fal
             )
     if name not in FORMATS:
         raise FeedError(f"format is {name!r}, expected one of {known}")
-    follows = FORMATS[name].follows and source.suffix != ".parquet"
+    follows = FORMATS[name].follows and not (name == "ratings" and is_parquet(source))
     if source.follow and not follows:
         raise FeedError(f"{source.name} cannot be followed as it grows: its format is {name}")
     if source.follow and in_order:
@@ -109,8 +112,9 @@ def is_whole(source: FileSource, name: str, options: Options) -> bool:
     ...     is_whole(FileSource(file.name), "text", Options())
     True
     """
+    parquet = name == "parquet" or (name == "ratings" and is_parquet(source))
     in_order = name == "ratings" and options.in_order
-    return source.compressed or source.suffix == ".parquet" or in_order
+    return source.compressed or parquet or in_order
 
 
 def read(

@@ -10,6 +10,9 @@ from trustream.store.protocol import Record
 from trustream.text import tokenise
 
 MAX_BYTES = 2**25
+MAX_WORDS = 2**22
+MAX_COLUMNS = 10_000
+MAX_DEPTH = 200
 
 
 class FeedError(ValueError):
@@ -18,6 +21,21 @@ class FeedError(ValueError):
 
 class Problem(ValueError):
     """What is wrong with one record; readers turn it into a bad `Item`."""
+
+
+# What making a record raises if the record is to blame.
+BAD_RECORD = (Problem, MemoryError)
+
+
+def said(error: Exception) -> str:
+    """What a bad record is told for.
+
+    >>> said(Problem("has no id")), said(MemoryError())
+    ('has no id', 'needs more memory than there is; a lower max_bytes refuses such records')
+    """
+    if isinstance(error, MemoryError):
+        return "needs more memory than there is; a lower max_bytes refuses such records"
+    return str(error)
 
 
 class Mark(NamedTuple):
@@ -62,6 +80,9 @@ class Options:
         name: what documents without an id of their own are named by, before the line: `name:7`.
             The file's name if None.
         max_bytes: a line, row or page that is longer is a bad record.
+        max_words: a record of more words, or different words if they are counted, is a bad one.
+        max_columns: a table with more columns is not read.
+        max_depth: a line of JSON with more lists and objects inside one another is a bad record.
         vocabulary: words by number, for "uci" and "ldac".
         delimiter: between columns; by the file's suffix if None.
         id_column: column of document keys; None names documents by their row.
@@ -81,6 +102,9 @@ class Options:
     tokenise: Callable[[str], Sequence[str]] = tokenise
     name: str | None = None
     max_bytes: int = MAX_BYTES
+    max_words: int = MAX_WORDS
+    max_columns: int = MAX_COLUMNS
+    max_depth: int = MAX_DEPTH
     vocabulary: Sequence[str] | None = None
     delimiter: str | None = None
     id_column: str | None = "id"
@@ -95,8 +119,9 @@ class Options:
     page_key: str = "title"
 
     def __post_init__(self) -> None:
-        if self.max_bytes < 1:
-            raise ValueError(f"max_bytes is {self.max_bytes}, expected 1 or more")
+        for name in ("max_bytes", "max_words", "max_columns", "max_depth"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, expected 1 or more")
         if self.page_key not in ("title", "id"):
             raise ValueError(f'page_key is {self.page_key!r}, expected "title" or "id"')
         if self.delimiter is not None and not (

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
-from trustream.feeds.items import Item, Items, Mark, Options, Problem
+from trustream.feeds.items import BAD_RECORD, Item, Items, Mark, Options, Problem, said
 from trustream.feeds.lines import read_lines
 from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import Source
 from trustream.store.protocol import Record
 
 _CONTENTS = ("text", "tokens", "counts")
+# Strings, which may hold brackets that mean nothing, and brackets.
+_STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 
 
 def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
@@ -36,19 +39,40 @@ def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
         mark = line.mark
         try:
             text = line.text(options.max_bytes)
-            record = _record(_parsed(text), options) if text.strip() else None
+            record = None
+            if text.strip():
+                record = _record(_parsed(text, options.max_depth), options)
             yield Item(mark, mark.number, record)
-        except Problem as problem:
-            yield Item(mark, mark.number, problem=str(problem))
+        except BAD_RECORD as error:
+            yield Item(mark, mark.number, problem=said(error))
 
 
-def _parsed(text: str) -> Any:
+def _parsed(text: str, max_depth: int) -> Any:
+    # Nearly always there are fewer brackets than that, so that nothing else has to be looked at.
+    if text.count("[") + text.count("{") > max_depth and _is_deep(text, max_depth):
+        raise Problem(f"nested deeper than {max_depth} levels; max_depth allows more")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         raise Problem(f"not JSON: {error.msg} (character {error.colno})") from None
-    except (ValueError, RecursionError) as error:  # a huge number, brackets without end
-        raise Problem(f"not JSON that can be read: {error}") from None
+    except RecursionError:
+        raise Problem("nested deeper than Python can read; max_depth is too high") from None
+    except ValueError:
+        raise Problem("has a number with thousands of digits") from None
+
+
+def _is_deep(text: str, max_depth: int) -> bool:
+    """Whether lists and objects stand inside one another deeper than that."""
+    depth = 0
+    for match in _STRUCTURE.finditer(text):
+        token = match[0]
+        if token in "[{":
+            depth += 1
+            if depth > max_depth:
+                return True
+        elif token in "]}":
+            depth -= 1
+    return False
 
 
 def _record(value: Any, options: Options) -> Record:
@@ -69,4 +93,5 @@ def _record(value: Any, options: Options) -> Record:
         raise Problem(f"the counts are a {type(content).__name__}, expected an object")
     elif there[0] == "tokens" and not isinstance(content, list):
         raise Problem(f"the tokens are a {type(content).__name__}, expected a list")
-    return make_record(value["id"], content, value.get("time"), value.get("append_id"))
+    time, append_id = value.get("time"), value.get("append_id")
+    return make_record(value["id"], content, time, append_id, options.max_words)

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from trustream.feeds.items import FeedError, Item, Items, Mark, Options, Problem
+from trustream.feeds.items import (
+    BAD_RECORD,
+    FeedError,
+    Item,
+    Items,
+    Mark,
+    Options,
+    Problem,
+    said,
+)
 from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import FileSource, Source
 from trustream.feeds.wiki_markup import MEDIA, strip_markup
@@ -18,7 +27,7 @@ _HEAD = 2**16
 # What is kept of bytes that are passed over, to see the end of the dump.
 _KEPT = 64
 # Pictures and categories have names of their own in every language.
-_NAMESPACE = re.compile(rb'<namespace key="(?:6|14)"[^>]*>([^<]+)</namespace>')
+_NAMESPACE = re.compile(rb'<namespace key="(?:6|14)"[^<>]*+>([^<]++)</namespace>')
 
 
 def read_mediawiki(source: Source, mark: Mark, options: Options) -> Items:
@@ -43,8 +52,8 @@ def read_mediawiki(source: Source, mark: Mark, options: Options) -> Items:
         mark = page.mark
         try:
             yield Item(mark, page.line, _record(page, options, media))
-        except Problem as problem:
-            yield Item(mark, page.line, problem=str(problem))
+        except BAD_RECORD as error:
+            yield Item(mark, page.line, problem=said(error))
 
 
 class Page(NamedTuple):
@@ -116,7 +125,8 @@ def _record(page: Page, options: Options, media: frozenset[str]) -> Record | Non
         raise Problem("the page has no revision")
     text = revisions[-1].findtext("text") or ""
     words = make_words(options.tokenise, strip_markup(text, media))
-    return make_record(key.strip(), words, revisions[-1].findtext("timestamp"))
+    time = revisions[-1].findtext("timestamp")
+    return make_record(key.strip(), words, time, max_words=options.max_words)
 
 
 def _media(source: Source) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trustream.feeds.items import Item, Items, Mark, Options, Problem
+from trustream.feeds.items import BAD_RECORD, Item, Items, Mark, Options, said
 from trustream.feeds.lines import read_lines
 from trustream.feeds.records import make_record, make_words
 from trustream.feeds.sources import Source
@@ -29,7 +29,7 @@ def read_plain_text(source: Source, mark: Mark, options: Options) -> Items:
             record = None
             if text.strip():
                 words = make_words(options.tokenise, text)
-                record = make_record(f"{name}:{mark.number}", words)
+                record = make_record(f"{name}:{mark.number}", words, max_words=options.max_words)
             yield Item(mark, mark.number, record)
-        except Problem as problem:
-            yield Item(mark, mark.number, problem=str(problem))
+        except BAD_RECORD as error:
+            yield Item(mark, mark.number, problem=said(error))

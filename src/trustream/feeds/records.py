@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from trustream.feeds.items import Problem
+from trustream.feeds.items import MAX_WORDS, Problem
 from trustream.store.protocol import Record
 
 MAX_KEY = 500
 MAX_WORD = 500
 MAX_COUNT = 2**31 - 1
 
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 2
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
 
-def make_record(key: Any, words: Any, time: Any = None, append_id: Any = None) -> Record:
+
+def make_record(
+    key: Any, words: Any, time: Any = None, append_id: Any = None, max_words: int = MAX_WORDS
+) -> Record:
     """A record of checked values; `Problem` says what is wrong.
 
     Args:
@@ -23,6 +30,7 @@ def make_record(key: Any, words: Any, time: Any = None, append_id: Any = None) -
         words: strings in order, or a mapping from words to positive integers.
         time: seconds since 1970, or a date as ISO 8601 writes it (UTC unless it says otherwise).
         append_id: a string or an integer.
+        max_words: how many words there may be.
 
     >>> make_record(7, {"cat": 2}, "1970-01-01T00:01:00Z")
     Record(key='7', words={'cat': 2}, time=60.0, append_id=None)
@@ -32,6 +40,8 @@ def make_record(key: Any, words: Any, time: Any = None, append_id: Any = None) -
     trustream.feeds.items.Problem: the count of 'cat' is -2, expected a whole number from 1 on
     """
     checked = _counts(words) if isinstance(words, Mapping) else _tokens(words)
+    if len(checked) > max_words:
+        raise Problem(f"has {len(checked)} words, expected {max_words} at most; max_words sets it")
     return Record(
         make_name("id", key),
         checked,
@@ -64,7 +74,7 @@ def make_name(what: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise Problem(f"{what} is {_shown(value)}, expected a string or a whole number")
+        raise Problem(f"{what} is {shown(value)}, expected a string or a whole number")
     if not 1 <= len(value) <= MAX_KEY:
         raise Problem(f"{what} has {len(value)} characters, expected 1 to {MAX_KEY}")
     _check_characters(what, value)
@@ -93,7 +103,7 @@ def make_time(value: Any) -> float:
     except (ValueError, OverflowError):
         pass
     if not math.isfinite(seconds):
-        raise Problem(f"the time is {_shown(value)}, expected seconds since 1970 or an ISO date")
+        raise Problem(f"the time is {shown(value)}, expected seconds since 1970 or an ISO date")
     return seconds
 
 
@@ -104,9 +114,9 @@ def make_count(what: str, value: Any) -> int:
     3
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise Problem(f"{what} is {_shown(value)}, expected a whole number from 1 on")
+        raise Problem(f"{what} is {shown(value)}, expected a whole number from 1 on")
     if value > MAX_COUNT:
-        raise Problem(f"{what} is {_shown(value)}, expected {MAX_COUNT} at most")
+        raise Problem(f"{what} is {shown(value)}, expected {MAX_COUNT} at most")
     return value
 
 
@@ -124,12 +134,12 @@ def _counts(words: Mapping[Any, Any]) -> dict[str, int]:
 
 def _tokens(words: Any) -> Sequence[str]:
     if not isinstance(words, list | tuple):
-        raise Problem(f"the tokens are {_shown(words)}, expected a list of strings")
+        raise Problem(f"the tokens are {shown(words)}, expected a list of strings")
     try:
         joined = "".join(words)
     except TypeError:
         wrong = next(word for word in words if not isinstance(word, str))
-        raise Problem(f"a token is {_shown(wrong)}, expected a string") from None
+        raise Problem(f"a token is {shown(wrong)}, expected a string") from None
     _check_characters("a token", joined)
     if "" in words:
         raise Problem("a token is empty")
@@ -150,9 +160,15 @@ def _check_characters(what: str, text: str) -> None:
         raise Problem(f"{what} has half of a surrogate pair, which is no character") from None
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
+    """A value as it is told in an error: short, whatever it is.
+
+    >>> shown(1.5), shown("x" * 1000)
+    ('1.5', "'xxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxx'")
+    """
+    if isinstance(value, bytes):
+        value = value[:60]
     try:
-        shown = repr(value)
+        return _SHORT.repr(value)
     except ValueError:  # an integer with thousands of digits
         return f"a huge {type(value).__name__}"
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."

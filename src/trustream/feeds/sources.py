@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
-import lzma
 import os
 import select
 import stat
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
+from trustream.feeds.compression import CHUNK, decompressed_bz2, decompressed_xz
 from trustream.feeds.items import FeedError
+from trustream.file_errors import readable
 
-CHUNK = 2**18
 # Seconds between two looks at a file or a stream that nothing came from.
 POLL = 0.2
 
-_COMPRESSED: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
-_DAMAGE = (OSError, EOFError, lzma.LZMAError)
+_COMPRESSED: dict[str, Any] = {
+    ".gz": gzip.open,
+    ".bz2": decompressed_bz2,
+    ".xz": decompressed_xz,
+}
 
 
 class FileSource:
@@ -50,10 +53,11 @@ class FileSource:
         self._open = _COMPRESSED.get(suffix)
         self._raw: IO[bytes] | None = None
         self.rows: int | None = None
-        if not self.path.exists():
-            raise FeedError(f"there is no file {path}")
-        if self.path.is_dir():
-            raise FeedError(f"{path} is a directory: name the files in it")
+        with self._readable():
+            if not self.path.exists():
+                raise FeedError(f"there is no file {path}")
+            if self.path.is_dir():
+                raise FeedError(f"{path} is a directory: name the files in it")
         if follow and self.compressed:
             raise FeedError(f"{self.name} is compressed and cannot be followed as it grows")
         self.follow = follow
@@ -66,7 +70,8 @@ class FileSource:
 
     def size(self) -> int:
         """Bytes on disk."""
-        return self.path.stat().st_size
+        with self._readable():
+            return self.path.stat().st_size
 
     def progress(self, offset: int) -> tuple[int, int | None]:
         """How much was taken in of how much: bytes on disk, or rows where `rows` is set."""
@@ -77,36 +82,41 @@ class FileSource:
 
     def chunks(self, offset: int = 0) -> Iterator[bytes | None]:
         """The bytes from `offset` on; None when a followed file has nothing new."""
-        try:
-            with self.path.open("rb") as raw:
-                self._raw = raw
-                file = self._open(raw) if self._open else raw
-                _skip(file, offset)
-                while True:
-                    # Not `read`, which would lose what it has when it comes to damage.
-                    if chunk := file.read1(CHUNK):
-                        yield chunk
-                    elif self.follow and self._may_grow(raw):
-                        yield None
-                        time.sleep(POLL)
-                    else:
-                        return
-        except _DAMAGE as error:
-            raise FeedError(f"cannot read {self.name}: {error}") from error
+        with self._readable(), self.path.open("rb") as raw:
+            self._raw = raw
+            file = self._open(raw) if self._open else raw
+            _skip(file, offset)
+            while True:
+                # Not `read`, which would lose what it has when it comes to damage.
+                if chunk := file.read1(CHUNK):
+                    yield chunk
+                elif self.follow and self._may_grow(raw):
+                    yield None
+                    time.sleep(POLL)
+                else:
+                    return
 
     def head(self, size: int) -> bytes:
-        """The first bytes of what is in it."""
-        with self.path.open("rb") as raw:
+        """The first bytes of what is in it; fewer if it is damaged behind them."""
+        content = bytearray()
+        with self._readable(), self.path.open("rb") as raw:
+            file = self._open(raw) if self._open else raw
             try:
-                return bytes((self._open(raw) if self._open else raw).read(size))
-            except _DAMAGE as error:
-                raise FeedError(f"cannot read {self.name}: {error}") from error
+                while len(content) < size and (chunk := file.read1(size - len(content))):
+                    content += chunk
+            except Exception:
+                if not content:
+                    raise
+        return bytes(content)
 
     def raw(self, offset: int, size: int) -> bytes:
         """Bytes on disk."""
-        with self.path.open("rb") as raw:
+        with self._readable(), self.path.open("rb") as raw:
             raw.seek(offset)
             return raw.read(size)
+
+    def _readable(self) -> AbstractContextManager[None]:
+        return readable(self.name, FeedError)
 
     def _may_grow(self, raw: IO[bytes]) -> bool:
         """Whether the open file still is the one of that name; logs are moved away when full."""
@@ -153,12 +163,18 @@ class StreamSource:
             if descriptor is not None and not select.select([descriptor], [], [], POLL)[0]:
                 yield None
                 continue
-            # Past the buffer, for what lies there is not seen by `select`.
-            chunk = self.stream.read(CHUNK) if descriptor is None else os.read(descriptor, CHUNK)
+            with readable(self.name, FeedError):
+                # Past the buffer, for what lies there is not seen by `select`.
+                chunk = (
+                    self.stream.read(CHUNK) if descriptor is None else os.read(descriptor, CHUNK)
+                )
             if not chunk:
                 return
+            if not isinstance(chunk, bytes | bytearray):
+                kind = type(chunk).__name__
+                raise FeedError(f"{self.name} gives {kind}, expected bytes: open it in binary mode")
             self._done += len(chunk)
-            yield chunk
+            yield bytes(chunk)
 
 
 Source = FileSource | StreamSource
@@ -175,9 +191,10 @@ def open_source(source: str | Path | IO[bytes], *, follow: bool = False) -> Sour
         return StreamSource()
     if isinstance(source, str | os.PathLike):
         path = Path(source)
-        if path.exists() and not path.is_file() and not path.is_dir():
-            return StreamSource(path.open("rb"))  # a named pipe
-        return FileSource(source, follow=follow)
+        with readable(path.name, FeedError):
+            if path.exists() and not path.is_file() and not path.is_dir():
+                return StreamSource(path.open("rb"))  # a named pipe
+            return FileSource(source, follow=follow)
     if hasattr(source, "read"):
         return StreamSource(source)
     kind = type(source).__name__
@@ -196,13 +213,13 @@ def _pipe(stream: IO[bytes]) -> int | None:
     return descriptor
 
 
-def _skip(file: IO[bytes], offset: int) -> None:
+def _skip(file: Any, offset: int) -> None:
     """Go to an offset; compressed files take their time, but no memory."""
     if file.seekable():
         file.seek(offset)
         return
     while offset > 0:
-        chunk = file.read(min(offset, CHUNK))
+        chunk = file.read1(min(offset, CHUNK))
         if not chunk:
             return
         offset -= len(chunk)

@@ -6,10 +6,26 @@ import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from trustream.feeds.csv_rows import Row, csv_rows
-from trustream.feeds.items import FeedError, Item, Items, Mark, Options, Problem
-from trustream.feeds.parquet_rows import open_parquet, parquet_rows
-from trustream.feeds.records import make_count, make_name, make_record, make_time, make_words
+from trustream.feeds.csv_rows import Row, csv_rows, listed
+from trustream.feeds.items import (
+    BAD_RECORD,
+    FeedError,
+    Item,
+    Items,
+    Mark,
+    Options,
+    Problem,
+    said,
+)
+from trustream.feeds.parquet_rows import is_parquet, open_parquet, parquet_rows
+from trustream.feeds.records import (
+    make_count,
+    make_name,
+    make_record,
+    make_time,
+    make_words,
+    shown,
+)
 from trustream.feeds.sources import Source
 from trustream.store.protocol import Record
 
@@ -17,8 +33,8 @@ from trustream.store.protocol import Record
 _USUAL_TIMESTAMP = Options().timestamp_column
 
 
-def read_documents(source: Source, mark: Mark, options: Options) -> Items:
-    """Records of a table with a row a document.
+def read_documents(source: Source, mark: Mark, options: Options, *, parquet: bool = False) -> Items:
+    """Records of a table with a row a document, CSV unless it is said to be Parquet.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
@@ -38,17 +54,19 @@ def read_documents(source: Source, mark: Mark, options: Options) -> Items:
                 raise Problem(f"longer than {options.max_bytes} bytes; max_bytes allows more")
             content = make_words(options.tokenise, content)
         elif not isinstance(content, list):
-            raise Problem(f"the text is {content!r:.60}, expected a string or a list of tokens")
-        return make_record(key, content, _time(values, options.time_column))
+            raise Problem(f"the text is {shown(content)}, expected a string or a list of tokens")
+        time = _time(values, options.time_column)
+        return make_record(key, content, time, max_words=options.max_words)
 
     wanted = [column for column in columns if column]
-    yield from _items(_rows(source, mark, options, wanted, None), document)
+    yield from _items(_rows(source, mark, options, wanted, None, parquet), document)
 
 
 def read_ratings(source: Source, mark: Mark, options: Options) -> Items:
     """Records of a table with a row a rating: users are documents, items are words.
 
     Every liked item is a part that is added to its user, one by one in the order of the file.
+    The table is CSV, or Parquet if it begins and ends as such a file does.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
@@ -67,7 +85,10 @@ def read_ratings(source: Source, mark: Mark, options: Options) -> Items:
         time = _time(values, options.timestamp_column)
         return make_record(user, {item: count}, time) if count else None
 
-    yield from _items(_rows(source, mark, options, wanted, options.timestamp_column), rating)
+    rows = _rows(
+        source, mark, options, wanted, options.timestamp_column, parquet=is_parquet(source)
+    )
+    yield from _items(rows, rating)
 
 
 def _items(rows: Iterable[Row], make: Callable[[Row, dict[str, Any]], Record | None]) -> Items:
@@ -77,19 +98,24 @@ def _items(rows: Iterable[Row], make: Callable[[Row, dict[str, Any]], Record | N
             continue
         try:
             yield Item(row.mark, row.line, make(row, row.values))
-        except Problem as problem:
-            yield Item(row.mark, row.line, problem=str(problem))
+        except BAD_RECORD as error:
+            yield Item(row.mark, row.line, problem=said(error))
 
 
 def _rows(
-    source: Source, mark: Mark, options: Options, wanted: list[str], timestamp: str | None
+    source: Source,
+    mark: Mark,
+    options: Options,
+    wanted: list[str],
+    timestamp: str | None,
+    parquet: bool,
 ) -> Iterator[Row]:
     """The rows of a table that has the wanted columns."""
-    if source.suffix == ".parquet":
-        table = open_parquet(source)
+    if parquet:
+        table = open_parquet(source, options)
         _check_columns(source, table.names, wanted, timestamp)
         there = [*wanted, timestamp] if timestamp in table.names else wanted
-        yield from parquet_rows(table, mark, [name for name in there if name])
+        yield from parquet_rows(source, table, mark, [name for name in there if name])
         return
     checked = False
     for row in csv_rows(source, mark, options):
@@ -107,8 +133,8 @@ def _check_columns(
     missing = [name for name in wanted if name not in names]
     if missing:
         raise FeedError(
-            f"{source.name} has no column {', '.join(map(repr, missing))}; its columns are "
-            f"{', '.join(map(repr, names))}: say which is which by the options ending in _column"
+            f"{source.name} has no column {listed([*map(repr, missing)])}; its columns are "
+            f"{listed([*map(repr, names)])}: say which is which by the options ending in _column"
         )
 
 
@@ -124,17 +150,17 @@ def _count(values: dict[str, Any], options: Options) -> int:
     value = values[options.rating_column]
     try:
         rating = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         rating = math.nan
     if not math.isfinite(rating):
-        raise Problem(f"the rating is {value!r:.60}, expected a number")
+        raise Problem(f"the rating is {shown(value)}, expected a number")
     if options.threshold is not None:
         return int(rating >= options.threshold)
     if rating == 0:
         return 0
     if rating < 0 or not rating.is_integer():
         raise Problem(
-            f"the rating is {value!r:.60}, which is no count: set a threshold from which on an "
+            f"the rating is {shown(value)}, which is no count: set a threshold from which on an "
             "item counts as liked"
         )
     return make_count("the rating", int(rating))

@@ -19,8 +19,12 @@ _TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
 _BRACKET = re.compile(r"\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\]")
 _ADDRESS = re.compile(r"\[?(?:https?:|ftp:|mailto:)?//[^\s\[\]<>|]+", re.IGNORECASE)
 _SWITCH = re.compile(r"__[A-Z]+__")
+# Larger than any character's, and html.unescape does not take all of them.
+_NUMBER = re.compile(r"&#(?:[0-9]{8,}+|[xX][0-9a-fA-F]{8,}+);?")
 _PARTNER = {"}}": "{{", "|}": "{|", "]]": "[["}
 _DEPTH = 20
+# Brackets inside one another. What is inside is copied each time that one of them is closed.
+_MAX_OPEN = 100
 
 # Links into these are pictures and categories, not text.
 MEDIA = frozenset({"file", "image", "media", "category"})
@@ -30,7 +34,8 @@ def strip_markup(text: str, media: Collection[str] = MEDIA) -> str:
     """Text without templates, tables, references, pictures, categories, tags and addresses.
 
     Links leave the words that are shown for them. Brackets that are never closed are left out and
-    what is in them stays, so that a slip in an article does not take the rest of it.
+    what is in them stays, so that a slip in an article does not take the rest of it; of more than
+    a hundred that are open at once, the first count as such.
 
     Args:
         text: of a page.
@@ -48,7 +53,7 @@ def strip_markup(text: str, media: Collection[str] = MEDIA) -> str:
     if "//" in text:
         text = _ADDRESS.sub(" ", text)
     if "&" in text:  # twice, for dumps have entities of entities
-        text = html.unescape(html.unescape(text))
+        text = _unescaped(_unescaped(text))
     if "__" in text:
         text = _SWITCH.sub(" ", text)
     return text.replace("'''", "").replace("''", "").replace("=", " ")
@@ -65,6 +70,8 @@ def _without_brackets(text: str, media: Collection[str]) -> str:
         bracket = match[0]
         if bracket not in _PARTNER:
             opened.append((bracket, len(pieces)))
+            if len(opened) > _MAX_OPEN:
+                del opened[0]
             continue
         partner = _PARTNER[bracket]
         # Those opened after it are taken as closed with it. Few are looked at, to save time.
@@ -78,6 +85,13 @@ def _without_brackets(text: str, media: Collection[str]) -> str:
         inner = "".join(pieces[start:]) if kind == "[[" else ""
         pieces[start:] = [_shown(inner, media)]
     return "".join([*pieces, text[place:]])
+
+
+def _unescaped(text: str) -> str:
+    try:
+        return html.unescape(text)
+    except ValueError:  # a number of thousands of digits
+        return html.unescape(_NUMBER.sub("\ufffd", text))
 
 
 def _shown(link: str, media: Collection[str]) -> str:
