@@ -11,6 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from trustream import matrices, text
+from trustream.file_errors import lines_of, readable, reason
 
 MATRIX_SUFFIXES = (".npz", ".npy", ".mtx", ".mtx.gz", ".csv")
 TEXT_SUFFIXES = (".txt", ".jsonl")
@@ -50,20 +51,19 @@ def read_matrix(path: str | Path, vocabulary: Sequence[str] | None = None) -> An
            [1, 2]])
     """
     path = Path(path)
-    if not path.is_file():
-        raise ValueError(f"there is no file {path}")
+    with readable(path.name):
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}")
     suffix = _suffix(path)
     if suffix in TEXT_SUFFIXES and vocabulary is None:
         raise ValueError(
             f"{path.name} is text, and nothing says which word each column of the model is: "
             "give a vocabulary (a file with a word a line)"
         )
-    try:
+    with readable(path.name):
         if suffix in TEXT_SUFFIXES:
             return text.count_matrix(read_documents(path), vocabulary)  # type: ignore[arg-type]
         return _READERS[suffix](path)
-    except (OSError, KeyError, TypeError, EOFError) as error:
-        raise ValueError(f"cannot read {path.name}: {error}") from error
 
 
 def read_vocabulary(path: str | Path) -> list[str]:
@@ -78,7 +78,7 @@ def read_vocabulary(path: str | Path) -> list[str]:
     ...     read_vocabulary(file.name)
     ['cat', 'dog']
     """
-    words = [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    words = [line.strip() for line in lines_of(Path(path))]
     words = [word for word in words if word]
     seen: set[str] = set()
     for word in words:
@@ -101,9 +101,10 @@ def read_documents(path: str | Path) -> Iterator[list[str]]:
     [['cat'], ['a', 'dog']]
     """
     path = Path(path)
-    with path.open(encoding="utf-8") as lines:
+    plain = path.suffix.lower() == ".txt"
+    with readable(path.name), path.open(encoding="utf-8") as lines:
         for number, line in enumerate(lines, start=1):
-            if path.suffix == ".txt":
+            if plain:
                 yield text.tokenise(line)
             elif line.strip():
                 yield _document(path, number, line)
@@ -112,10 +113,12 @@ def read_documents(path: str | Path) -> Iterator[list[str]]:
 def _document(path: Path, number: int, line: str) -> list[str]:
     try:
         value = json.loads(line)
+        if isinstance(value, dict) and isinstance(value.get("tokens"), list):
+            return [str(token) for token in value["tokens"]]
     except json.JSONDecodeError as error:
         raise ValueError(f"{path.name}, line {number}: not JSON ({error})") from error
-    if isinstance(value, dict) and isinstance(value.get("tokens"), list):
-        return [str(token) for token in value["tokens"]]
+    except (ValueError, RecursionError, MemoryError) as error:  # a huge number, deep brackets
+        raise ValueError(f"{path.name}, line {number}: {reason(error)}") from error
     if isinstance(value, dict) and isinstance(value.get("text"), str):
         return text.tokenise(value["text"])
     raise ValueError(f'{path.name}, line {number}: expected an object with "text" or "tokens"')
@@ -160,6 +163,8 @@ def _read_mtx(path: Path) -> Any:
 def _read_csv(path: Path) -> Any:
     with path.open(encoding="utf-8") as lines:
         first = lines.readline()
+    if not first:
+        raise ValueError(f"{path.name} is empty")
     return np.loadtxt(path, delimiter=",", ndmin=2, skiprows=0 if _is_numbers(first) else 1)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,17 +11,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.file_errors import readable
 from trustream.recommender.ratings import Columns
 
-SUFFIXES = (".csv", ".tsv", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
+# Names of columns that an error lists.
+_MANY = 20
 
 
 def read_ratings(path: str | Path, columns: Columns | None = None) -> Any:
     """Return the ratings of a file, as a frame or a dictionary of columns.
 
     A ``.csv`` or ``.tsv`` file has the names of its columns in the first line, and ids in it are
-    integers if all of a column look like one (``007`` does not). A ``.parquet`` file needs polars,
-    or pandas with pyarrow.
+    integers if all of a column look like one (``007`` does not). A ``.parquet`` or ``.pq`` file
+    needs polars, or pandas with pyarrow.
 
     Args:
         path: the file.
@@ -35,16 +39,14 @@ def read_ratings(path: str | Path, columns: Columns | None = None) -> Any:
     (['ann', 'bob'], [7, 9], [4.5, 3.0])
     """
     path, columns = Path(path), columns or Columns()
-    if not path.is_file():
-        raise ValueError(f"there is no file {path}")
     suffix = path.suffix.lower()
-    try:
+    with readable(path.name):
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}")
         if suffix in (".csv", ".tsv"):
             return _read_text(path, "\t" if suffix == ".tsv" else ",", columns)
-        if suffix == ".parquet":
+        if suffix in (".parquet", ".pq"):
             return _read_parquet(path)
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"cannot read {path.name}: {error}") from error
     raise ValueError(
         f"cannot tell the format of {path.name} by its name; known are {', '.join(SUFFIXES)}"
     )
@@ -55,6 +57,9 @@ def _read_text(path: Path, delimiter: str, columns: Columns) -> dict[str, NDArra
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file, delimiter=delimiter)
         names = next(lines, [])
+        twice = [name for name, n in Counter(names).items() if n > 1]
+        if twice:
+            raise ValueError(f"{path.name} has a column twice: {_listed(twice)}")
         rows = []
         for row in lines:
             if len(row) == len(names):
@@ -62,10 +67,15 @@ def _read_text(path: Path, delimiter: str, columns: Columns) -> dict[str, NDArra
             elif row:
                 raise ValueError(
                     f"{path.name}, line {lines.line_num}: {len(row)} values, expected "
-                    f"{len(names)}, for {', '.join(names)}"
+                    f"{len(names)}, for {_listed(names)}"
                 )
     text = dict(zip(names, zip(*rows, strict=True) if rows else [()] * len(names), strict=True))
     return {name: _parsed(path, name, list(values), columns) for name, values in text.items()}
+
+
+def _listed(names: list[str]) -> str:
+    more = f" and {len(names) - _MANY} more" if len(names) > _MANY else ""
+    return ", ".join(f"{name:.60}" for name in names[:_MANY]) + more
 
 
 def _parsed(path: Path, name: str, values: list[str], columns: Columns) -> NDArray[Any]:
@@ -90,7 +100,9 @@ def _numbers(path: Path, name: str, values: list[str]) -> NDArray[Any]:
     numbers = _all(lambda value: float(value or "nan"), values)
     if numbers is None:
         wrong = next(i for i, value in enumerate(values) if _all(float, [value or "nan"]) is None)
-        raise ValueError(f"{path.name}: {name} {wrong + 1} is {values[wrong]!r}, expected a number")
+        raise ValueError(
+            f"{path.name}: {name} {wrong + 1} is {values[wrong]!r:.60}, expected a number"
+        )
     return np.array(numbers, dtype=np.float64)
 
 
@@ -108,10 +120,7 @@ def _read_parquet(path: Path) -> Any:
     except ImportError:
         pass
     else:
-        try:
-            return polars.read_parquet(path)
-        except polars.exceptions.PolarsError as error:
-            raise ValueError(f"cannot read {path.name}: {error}") from error
+        return polars.read_parquet(path)
     try:
         import pandas
 
