@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from tests.helpers import planted_lda
-from trustream.evaluation import completion, completion_from, split_tokens
+from trustream.evaluation import completion, completion_from, halves, split_tokens
 
 
 def random_counts(rng: np.random.Generator, shape: tuple[int, int]) -> sparse.csr_array:
@@ -38,6 +38,49 @@ def test_split_is_random_over_tokens() -> None:
     hypergeometric_deviation = math.sqrt(15 * (1 / 3) * (2 / 3) * 15 / 29)
     assert abs(first.mean() - 5) < 4 * hypergeometric_deviation / math.sqrt(2000)
     assert abs(first.std() - hypergeometric_deviation) < 0.1
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_every_half_is_as_likely(sampled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the exact probabilities, for tokens taken one by one and for draws of counts."""
+    monkeypatch.setattr(halves, "MAX_WALKED", 0 if sampled else 100)
+    document, n = [1, 4, 2], 20_000
+    observed = split_tokens(np.tile(document, (n, 1)), 11)[0].toarray()
+    found: dict[tuple[int, ...], int] = {}
+    for half in map(tuple, observed.tolist()):
+        found[half] = found.get(half, 0) + 1
+    ways = {
+        half: math.prod(map(math.comb, document, half))
+        for half in np.ndindex(2, 5, 3)
+        if sum(half) == 4
+    }
+    assert found.keys() == ways.keys()
+    expected = {half: n * way / math.comb(7, 4) for half, way in ways.items()}
+    chi_square = sum((found[half] - mean) ** 2 / mean for half, mean in expected.items())
+    assert chi_square < 25  # six degrees of freedom: 22.5 once in a thousand
+
+
+def test_counts_of_any_size_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By draws, not token by token, which would take a minute for each of these documents."""
+    largest = 2**31 - 1
+    counts = np.zeros((20, 40), np.int64)
+    counts[:, :30] = largest
+    counts[7] = np.arange(40)  # an ordinary one
+    observed, hidden = (half.toarray() for half in split_tokens(counts, 0))
+    assert ((observed + hidden) == counts).all()
+    length = counts.sum(axis=1)
+    assert observed.sum(axis=1).tolist() == ((length + 1) // 2).tolist()
+    # Of each word about half, up to a few of its standard deviations.
+    big = counts == largest
+    assert np.abs(observed[big] - largest / 2).max() < 6 * math.sqrt(largest) / 2
+    assert observed[big].std() > math.sqrt(largest) / 2 / 2
+    topics = np.random.default_rng(0).dirichlet(np.ones(40), size=3)
+    found = completion(counts, topics, 0.5, random_state=0)
+    assert np.isfinite(found.per_word)
+    # An ordinary document has the half that it has among ordinary ones.
+    monkeypatch.setattr(halves, "MAX_WALKED", 10**6)
+    few = np.where(counts == largest, 1, counts)
+    assert split_tokens(few, 0)[0].toarray()[7].tolist() == observed[7].tolist()
 
 
 def test_completion_against_dense_sum() -> None:

@@ -12,6 +12,7 @@ from scipy import sparse
 from trustream import kernels
 from trustream.evaluation import inputs
 from trustream.evaluation.blocks import Block, Progress, blocks
+from trustream.evaluation.halves import observed_halves
 from trustream.evaluation.result import HeldOut
 from trustream.kernels import threads
 
@@ -85,15 +86,12 @@ def completion(
             inputs.stream_keys(seed, block.first, block.last),
             slice(block.first, block.last),
         )
-        observed = np.empty_like(block.counts)
         for repeat in range(n_repeats):
             if seen is None:
-                module.split_tokens(
-                    block.indptr, block.counts, keys, repeat, observed, 0, block.size
-                )
+                observed = observed_halves(block.indptr, block.counts, keys, repeat, module)
             else:
                 first = documents.indptr[block.first]
-                observed[:] = seen[first : first + observed.size]
+                observed = seen[first : first + block.counts.size]
             unseen = block.counts - observed
             theta = _theta(block, observed, prior, n_iter, tol, n_threads, backend)
             scores[repeat, here] = _score(block, unseen, theta, n_threads, module)
@@ -167,6 +165,8 @@ def split_tokens(
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
     """Split each document's tokens at random into two halves; the first takes the odd one.
 
+    Time grows with the number of different words, whatever their counts.
+
     A document's halves depend on its number and the seed, not on the other documents. `completion`
     with the same seed takes the same halves.
 
@@ -191,10 +191,9 @@ def split_tokens(
     """
     documents = inputs.as_counts(counts)
     keys = inputs.stream_keys(inputs.seed_of(random_state), 0, documents.shape[0])
-    observed = np.empty_like(documents.data)
     indptr = documents.indptr.astype(np.int64)
     module = inputs.likelihood_kernels(backend)
-    module.split_tokens(indptr, documents.data, keys, 0, observed, 0, documents.shape[0])
+    observed = observed_halves(indptr, documents.data, keys, 0, module)
     halves = []
     for data in (observed, documents.data - observed):
         arrays = (data, documents.indices.copy(), documents.indptr.copy())
