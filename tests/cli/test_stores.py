@@ -174,6 +174,11 @@ def test_choices_are_those_of_the_library() -> None:
     from trustream.streaming import settings
 
     assert set(FORMATS) == set(feeds.FORMATS)
+    limits = {name for name in feeds.Options.__annotations__ if name.startswith("max_")}
+    options = {option.name: option.default for option in main.commands["ingest"].params}
+    assert {name: options[name] for name in limits} == {
+        name: getattr(feeds.Options(), name) for name in limits
+    }
     assert METHODS == settings.METHODS
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,16 @@ from trustream.cli.options import echo, echo_json, json_option, opened, store_ar
 
 # Written out, so that --help does not load the readers; a test compares them.
 FORMATS = ("jsonl", "text", "csv", "ratings", "parquet", "uci", "ldac", "mediawiki")
+
+# Suffixes of files whose progress is counted in rows.
+_ROWS = (".parquet", ".pq")
+
+
+def _limit(name: str, default: int, text: str) -> Callable[..., Any]:
+    """An option for what one record may cost; the defaults are those of `feeds.Options`."""
+    kind = click.IntRange(1)
+    return click.option(name, default=default, show_default=True, type=kind, help=text)
+
 
 _EPILOG = """\b
 Examples:
@@ -77,6 +89,10 @@ Examples:
     help="Words to leave out of text, one a line.  [default: English ones]",
 )
 @click.option("--keep-case", is_flag=True, help="Do not make text lower case.")
+@_limit("--max-bytes", 2**25, "Bytes of a line, row or page; a longer one is a bad record.")
+@_limit("--max-words", 2**22, "Words of a record; one with more is a bad record.")
+@_limit("--max-columns", 10_000, "Columns of a table; one with more is not read.")
+@_limit("--max-depth", 200, "JSON inside JSON; a line with more levels is a bad record.")
 @json_option
 def ingest(
     store: str,
@@ -113,7 +129,7 @@ def ingest(
     with opened(store) as found:
         for file in files:
             title = "standard input" if file == "-" else Path(file).name
-            with progress(console, title, _size(file, follow)) as advance:
+            with progress(console, title, _size(file, format_, follow)) as advance:
                 result = feeds.ingest(
                     found,
                     file,
@@ -138,10 +154,11 @@ def ingest(
                 )
 
 
-def _size(file: str, follow: bool) -> int | None:
+def _size(file: str, format_: str | None, follow: bool) -> int | None:
     """Bytes that there are to read, where that is known; Parquet is counted in rows."""
     path = Path(file)
-    if follow or file == "-" or path.suffix == ".parquet" or not path.is_file():
+    rows = format_ == "parquet" or path.suffix.lower() in _ROWS
+    if follow or file == "-" or rows or not os.path.isfile(path):
         return None
     return path.stat().st_size
 

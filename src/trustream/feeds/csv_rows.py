@@ -178,10 +178,11 @@ def check_names(source: Source, names: list[str], options: Options) -> None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """Names of columns, the first if they are many.
+    """Names of columns on one line, the first if they are many.
 
-    >>> listed(["id", "text"])
-    'id, text'
+    >>> listed(["id", "text of\\nlines"])
+    'id, text of lines'
     """
-    first = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in names[:_MANY]]
-    return ", ".join(first) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")
+    first = [" ".join(name[: _LONG + 1].split()) for name in names[:_MANY]]
+    short = [name if len(name) <= _LONG else f"{name[:_LONG]}..." for name in first]
+    return ", ".join(short) + (f" and {len(names) - _MANY} more" if len(names) > _MANY else "")

@@ -37,10 +37,10 @@ def is_parquet(source: Source) -> bool:
     ...     is_parquet(FileSource(file.name))
     False
     """
-    if not isinstance(source, FileSource) or source.compressed:
-        return False
     if source.suffix in SUFFIXES:
         return True
+    if not isinstance(source, FileSource) or source.compressed:
+        return False
     n = len(_MAGIC)
     return source.raw(0, n) == _MAGIC and source.raw(max(0, source.size() - n), n) == _MAGIC
 

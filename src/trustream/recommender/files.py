@@ -115,17 +115,36 @@ def _all(kind: Callable[[str], Any], values: list[str]) -> list[Any] | None:
 
 
 def _read_parquet(path: Path) -> Any:
+    # By pyarrow if it is there: polars ends the process on some damaged files.
+    for read in (_by_pyarrow, _by_polars, _by_pandas):
+        try:
+            return read(path)
+        except ImportError:
+            continue
+    raise ValueError(
+        f"reading {path.name} needs polars, or pandas with pyarrow: pip install polars"
+    )
+
+
+def _by_pyarrow(path: Path) -> Any:
+    from pyarrow import parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
     try:
         import polars
     except ImportError:
-        pass
-    else:
-        return polars.read_parquet(path)
-    try:
-        import pandas
+        import pandas  # noqa: F401
 
-        return pandas.read_parquet(path)
-    except ImportError as error:
-        raise ValueError(
-            f"reading {path.name} needs polars, or pandas with pyarrow: pip install polars"
-        ) from error
+        return parquet.ParquetFile(path).read().to_pandas()
+    return polars.from_arrow(parquet.ParquetFile(path).read())
+
+
+def _by_polars(path: Path) -> Any:
+    import polars
+
+    return polars.read_parquet(path)
+
+
+def _by_pandas(path: Path) -> Any:
+    import pandas
+
+    return pandas.read_parquet(path)
