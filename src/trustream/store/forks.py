@@ -34,7 +34,8 @@ class _Registry:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._all: weakref.WeakSet[Inherited] = weakref.WeakSet()
+        # A WeakSet would call Python when one goes, and swallow an interrupt that comes then.
+        self._all: list[weakref.ref[Inherited]] = []
         # While the process forks: whether the lock above is held, and what else.
         self._locked = False
         self._held: list[tuple[Inherited, bool]] = []
@@ -42,13 +43,14 @@ class _Registry:
     def add(self, handle: Inherited) -> None:
         """Remember it for as long as it lives."""
         with self._lock:
-            self._all.add(handle)
+            self._all = [*(ref for ref in self._all if ref() is not None), weakref.ref(handle)]
 
     def before(self) -> None:
         """Wait for all, in an order that all threads keep to."""
         deadline = time.monotonic() + _PATIENCE
         self._locked = self._lock.acquire()
-        for handle in sorted(self._all, key=id):
+        alive = [handle for ref in self._all if (handle := ref()) is not None]
+        for handle in sorted(alive, key=id):
             left = max(deadline - time.monotonic(), 0.0)
             self._held.append((handle, handle.lock.acquire(timeout=left)))
 
@@ -66,7 +68,7 @@ class _Registry:
         """Let go of everything: what was open is not used again here, nor are its locks."""
         held, self._held = self._held, []
         self._lock, self._locked = threading.Lock(), False
-        self._all.clear()
+        self._all = []
         for handle, got in held:
             with suppress(Exception):
                 handle.leave(quiet=got)
