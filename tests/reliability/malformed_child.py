@@ -91,9 +91,10 @@ def random(log: Path, n_matrices: str, calls_each: str) -> None:
         matrix = case.matrix
         meaning, before = damaged_matrices.meaning(matrix), describe(matrix)
         n_matrix, n_damaged = n_matrix + 1, n_damaged + (meaning is None)
-        turn = itertools.cycle(entry_points(matrix, meaning).items())
-        for name, call in itertools.islice(turn, n_matrix * most, (n_matrix + 1) * most):
-            log.write_text(f"{name} of {before}")
+        calls = entry_points(matrix, meaning)
+        first = n_matrix * most % len(calls)
+        for name, call in itertools.islice(itertools.cycle(calls.items()), first, first + most):
+            log.write_text(f"matrix {n_matrix}: {name} of {before}")
             found = outcome(name, call, matrix)
             n_calls += 1
             n_refused += isinstance(found, str)

@@ -174,9 +174,9 @@ def entries(name: str, matrix: Any) -> sparse.csr_array:
     >>> entries("seen", [[0, 2], [0, 0]]).nnz
     1
     """
-    result = sparse.csr_array(matrices.csr(matrix, name), dtype=np.float64, copy=True)
+    given = matrices.csr(matrix, name, summed=True)
+    result = sparse.csr_array(given, dtype=np.float64, copy=True)
     if not np.isfinite(result.data).all():
         raise ValueError(f"{name} has entries that are NaN or infinite, expected finite numbers")
-    result.sum_duplicates()
     result.eliminate_zeros()
     return result

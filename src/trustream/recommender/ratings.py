@@ -123,7 +123,7 @@ def from_matrix(matrix: Any, user_ids: Any, item_ids: Any, threshold: float | No
     1
     """
     try:
-        weights = matrices.csr(matrix, "ratings")
+        weights = matrices.csr(matrix, "ratings", summed=True)
     except ValueError as error:
         if sparse.issparse(matrix):
             raise
@@ -134,7 +134,6 @@ def from_matrix(matrix: Any, user_ids: Any, item_ids: Any, threshold: float | No
     if 0 in weights.shape:
         raise ValueError(f"ratings has shape {weights.shape}, expected (users, items), none empty")
     weights = sparse.csr_array(weights, dtype=np.float64, copy=True)
-    weights.sum_duplicates()
     if getattr(matrix, "format", None) == "bsr":
         weights.eliminate_zeros()  # they fill its blocks and are no ratings
     ids = []
