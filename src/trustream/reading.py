@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from trustream import matrices, text
+from trustream import matrices, matrix_market, text
 from trustream.file_errors import lines_of, readable, reason
 
 MATRIX_SUFFIXES = (".npz", ".npy", ".mtx", ".mtx.gz", ".csv")
@@ -151,12 +151,7 @@ def _read_npy(path: Path) -> Any:
 
 
 def _read_mtx(path: Path) -> Any:
-    from scipy.io import mmread
-
-    try:
-        matrix = mmread(path)
-    except OverflowError as error:
-        raise ValueError(f"cannot read {path.name}: {error}") from error
+    matrix = matrix_market.read(path)
     return matrices.csr(matrix, path.name) if sparse.issparse(matrix) else matrix
 
 

@@ -1,6 +1,8 @@
-"""Read fuzzed feeds under limits of processor time and memory; the child of `test_fuzzed_feeds`.
+"""Read hostile feeds under limits of processor time and memory; the child of `test_fuzzed_feeds`.
 
-    python -m tests.reliability.fuzz_child KIND SEED START STOP STORE_EVERY
+    python -m tests.reliability.fuzz_child fuzzed KIND,KIND SEED START STOP STORE_EVERY
+    python -m tests.reliability.fuzz_child slow SIZE
+    python -m tests.reliability.fuzz_child bomb FORMAT FILE...
 
 A line is printed before each input, so that the last one says what a child died of.
 """
@@ -14,51 +16,91 @@ import sys
 import tempfile
 import warnings
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tests.feeds.helpers import documents, new_store
-from tests.reliability.fuzzed_feeds import Input, Kind, kinds, make
+from tests.reliability.fuzzed_feeds import Input, kinds, make
+from tests.reliability.slow_feeds import made
 from trustream.feeds import FeedError, Item, Mark, ingest, parquet_rows, read
 from trustream.store.protocol import Record
 
-CPU_SECONDS = 5
+# Processor time for one input: a hundred times what the slowest needs, and ten times.
+FUZZED_SECONDS = 5
+SLOW_SECONDS = 10
 MEMORY = 2**30
 LONGEST_PROBLEM = 2500
 
 
-def main(name: str, seed: str, start: int, stop: int, store_every: int) -> None:
-    """Read the inputs from `start` to `stop`."""
+def fuzzed(names: str, seed: str, start: int, stop: int, store_every: int) -> None:
+    """Read the inputs from `start` to `stop` of each kind; store one now and then."""
     warnings.simplefilter("ignore")
-    kind = kinds()[name]
-    only(kind.library)
+    there = kinds()
+    chosen = {name: there[name] for name in names.split(",")}
     with tempfile.TemporaryDirectory() as folder:
-        # Once without limits, to load what is needed.
-        store_and_compare(Path(folder), Input(kind.name, kind.seeds[0], kind.options[0]))
+        # Once without a limit, to load what is needed.
+        for kind in chosen.values():
+            with only(kind.library):
+                store_and_compare(Path(folder), Input(kind.name, kind.seeds[0], kind.options[0]))
         bound_memory()
-        for number in range(start, stop):
-            print(number, flush=True)
-            bound_time()
-            given = make(kind, f"{name}-{seed}-{number}")
-            if store_every and number % store_every == 0:
-                store_and_compare(Path(folder), given)
-            else:
-                look(Path(folder), given, as_stream=number % 5 == 4)
-    print("done", flush=True)
+        for name, kind in chosen.items():
+            with only(kind.library):
+                for number in range(start, stop):
+                    print(f"{name} {number}", flush=True)
+                    bound_time(FUZZED_SECONDS)
+                    given = make(kind, f"{name}-{seed}-{number}")
+                    if store_every and number % store_every == 0:
+                        store_and_compare(Path(folder), given)
+                    else:
+                        look(Path(folder), given, as_stream=number % 5 == 4)
 
 
-def only(library: str) -> None:
+def slow(size: int) -> None:
+    """Read all feeds that were made to take long."""
+    bound_memory()
+    for name, kind, content in made(size):
+        print(name, flush=True)
+        bound_time(SLOW_SECONDS)
+        last = Mark()
+        try:
+            for item in read(io.BytesIO(content), format=kind.format, **kind.options):
+                check(item, last)
+                last = item.mark
+        except FeedError as error:
+            assert 0 < len(str(error)) < LONGEST_PROBLEM, str(error)
+
+
+def bomb(format: str, *paths: str) -> None:
+    """Read small files with much in them; print by how many megabytes the process has grown."""
+    list(read(io.BytesIO(b"<mediawiki>\n"), format=format))
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for path in paths:
+        n_items = sum(1 for _ in read(path, format=format, max_bytes=2**20))
+        grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+        print(f"{n_items} {grown // 1024}", flush=True)
+
+
+@contextmanager
+def only(library: str) -> Iterator[None]:
     """Let Parquet be read by this library and no other."""
 
     def missing(*_: object) -> Any:
         raise ImportError
 
-    if library == "polars":
-        parquet_rows._Arrow = missing  # type: ignore[assignment,misc]
-    elif library == "pyarrow":
-        parquet_rows._Polars = missing  # type: ignore[assignment,misc]
+    other = {"polars": "_Arrow", "pyarrow": "_Polars"}.get(library)
+    if other is None:
+        yield
+        return
+    before = getattr(parquet_rows, other)
+    setattr(parquet_rows, other, missing)
+    try:
+        yield
+    finally:
+        setattr(parquet_rows, other, before)
 
 
 def bound_memory() -> None:
@@ -67,12 +109,12 @@ def bound_memory() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
 
 
-def bound_time() -> None:
+def bound_time(seconds: float) -> None:
     """Let the process run so many more seconds; then it is killed."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     used = usage.ru_utime + usage.ru_stime
     hard = resource.getrlimit(resource.RLIMIT_CPU)[1]
-    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used + CPU_SECONDS), hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(used + seconds), hard))
 
 
 def look(folder: Path, given: Input, *, as_stream: bool = False) -> list[Item]:
@@ -113,7 +155,7 @@ def check(item: Item, last: Mark) -> None:
 
 
 def store_and_compare(folder: Path, given: Input) -> None:
-    """What a store has after an ingest is what the reader gave, and a second ingest adds nothing."""
+    """A store has after an ingest what the reader gave, and a second ingest adds nothing."""
     items = look(folder, given)
     path = write(folder, given)
     wanted: dict[str, Counter[str]] = {}
@@ -171,10 +213,12 @@ def format_of(given: Input) -> str:
     return next(name for suffix, name in named.items() if suffix in given.name)
 
 
-def reproduce(kind: Kind, name: str, seed: str, number: int) -> Input:
-    """The input that a child died of, to be looked at."""
-    return make(kind, f"{name}-{seed}-{number}")
-
-
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:6]))
+    what, *arguments = sys.argv[1:]
+    if what == "fuzzed":
+        fuzzed(arguments[0], arguments[1], *map(int, arguments[2:]))
+    elif what == "slow":
+        slow(int(arguments[0]))
+    else:
+        bomb(*arguments)
+    print("done", flush=True)

@@ -78,18 +78,19 @@ _WIKI = [
 ]
 
 _JSON_TOKENS = [
-    b'"', b"{", b"}", b"[", b"]", b":", b",", b"\\u0000", b"\\ud800", b"\\", b"null", b"NaN", b"true",
-    b'"id"', b'"text"', b'"tokens"', b'"counts"', b'"time"', b'"append_id"', b"[" * 300, b'{"a":' * 300,
-    b"1E400", b"-Infinity", b'"2020-13-45"', b'"0001-01-01T00:00:00+23:59"',
+    b'"', b"{", b"}", b"[", b"]", b":", b",", b"\\u0000", b"\\ud800", b"\\", b"null", b"NaN",
+    b"true", b'"id"', b'"text"', b'"tokens"', b'"counts"', b'"time"', b'"append_id"', b"[" * 300,
+    b'{"a":' * 300, b"1E400", b"-Infinity", b'"2020-13-45"', b'"0001-01-01T00:00:00+23:59"',
 ]  # fmt: skip
 _CSV_TOKENS = [b'"', b'""', b",", b";", b'","', b'\n"', b"id", b"text", b",,,,,,", b"user", b'"\n']
 _NUMBERS = [b":", b" ", b"1", b"0:1", b"-", b"+1", b"1:1 ", b"7:1", b"2147483647", b"9" * 4301]
 _WIKI_TOKENS = [
     b"<page>", b"</page>", b"</mediawiki>", b"<mediawiki>", b"<title>", b"</title>", b"<ns>1</ns>",
-    b"<revision>", b"</revision>", b"<text>", b"</text>", b"<redirect/>", b"[[", b"]]", b"{{", b"}}",
-    b"{|", b"|}", b"|", b"&lt;ref&gt;", b"&lt;/ref&gt;", b"&lt;!--", b"--&gt;", b"&amp;", b"&#x110000;",
-    b"&amp;#" + b"9" * 5000 + b";", b"&amp;#xffffffffffff;", b"<![CDATA[", b"]]>", b"<!DOCTYPE a [",
-    b'<!ENTITY a "b">', b"&a;", b"<?xml encoding='utf-7'?>", b"'''", b"//", b"__", b"xmlns:a='b' a:",
+    b"<revision>", b"</revision>", b"<text>", b"</text>", b"<redirect/>", b"[[", b"]]", b"{{",
+    b"}}", b"{|", b"|}", b"|", b"&lt;ref&gt;", b"&lt;/ref&gt;", b"&lt;!--", b"--&gt;", b"&amp;",
+    b"&#x110000;", b"&amp;#" + b"9" * 5000 + b";", b"&amp;#xffffffffffff;", b"<![CDATA[", b"]]>",
+    b"<!DOCTYPE a [", b'<!ENTITY a "b">', b"&a;", b"<?xml encoding='utf-7'?>", b"'''", b"//", b"__",
+    b"xmlns:a='b' a:",
 ]  # fmt: skip
 _PARQUET_TOKENS = [b"PAR1", b"\0\0\0\0", b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff\x0f", b"\x15"]
 
@@ -241,17 +242,23 @@ def overwritten(content: bytes, rng: random.Random, tokens: list[bytes]) -> byte
     return (content[:place] + part + content[place + len(part) :])[: len(content)]
 
 
-def mutated(content: bytes, rng: random.Random, tokens: list[bytes], others: list[bytes]) -> bytes:
+def mutated(
+    content: bytes,
+    rng: random.Random,
+    tokens: list[bytes],
+    others: list[bytes],
+    alphabet: bytes = b"",
+) -> bytes:
     """One thing done to some bytes."""
     size = len(content)
     start = rng.randrange(size + 1)
     end = min(size, start + rng.choice([1, 1, 2, 5, 20, 100]))
     before, part, after = content[:start], content[start:end], content[end:]
     what = rng.randrange(9)
-    if what == 0:
+    if what == 0 and not alphabet:
         part = bytes(byte ^ 1 << rng.randrange(8) for byte in part)
-    elif what == 1:
-        part = rng.randbytes(len(part))
+    elif what <= 1:
+        part = bytes(rng.choices(alphabet or range(256), k=len(part)))
     elif what == 2:
         part = b""
     elif what == 3:

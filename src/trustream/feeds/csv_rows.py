@@ -83,6 +83,7 @@ def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
         if row is None:
             raise FeedError(f"{source.name} has become empty while it was read")
         names = _names(source, row, syntax, options)
+    expected = ""  # said of rows with too few values, or too many
     lines = read_lines(source, mark, options.max_bytes)
     for whole in _whole_rows(lines, mark, syntax, options):
         if whole is None:
@@ -103,8 +104,8 @@ def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
             n = f"{len(values)} value{'s' if len(values) > 1 else ''}"
             if len(values) > options.max_columns:
                 n = f"more than {options.max_columns} values"
-            what = f"{n}, expected {len(names)}: {listed(names)}"
-            yield Row(mark, whole.line, problem=what)
+            expected = expected or f"expected {len(names)}: {listed(names)}"
+            yield Row(mark, whole.line, problem=f"{n}, {expected}")
 
 
 class _Whole(NamedTuple):
