@@ -86,6 +86,69 @@ def test_bad_files(name: str, content: str, message: str, tmp_path: Path) -> Non
         read_matrix(path)
 
 
+def damages(path: Path) -> list[bytes]:
+    """A file in which something is wrong, in several ways."""
+    good = path.read_bytes()
+    middle = len(good) // 2
+    flipped = good[:middle] + bytes([good[middle] ^ 255]) + good[middle + 1 :]
+    return [b"", good[:middle], good[:-5], good[: middle // 4], flipped, b"\xff" + good[1:]]
+
+
+@pytest.mark.parametrize(
+    "suffix", "npz parts.npz dense.npz npy mtx mtx.gz csv named.csv txt jsonl".split()
+)
+def test_damaged_files(suffix: str, tmp_path: Path) -> None:
+    """A matrix or a ValueError in one sentence that names the file; mostly the latter."""
+    path = write(tmp_path / f"counts.{suffix}")
+    refused = 0
+    for content in damages(path):
+        path.write_bytes(content)
+        try:
+            read_matrix(path, WORDS)
+        except ValueError as error:
+            refused += 1
+            assert path.name in str(error) and "\n" not in str(error)
+    assert refused >= (1 if suffix == "txt" else 2)
+
+
+def test_files_that_claim_too_much(tmp_path: Path) -> None:
+    header = {"descr": "<f8", "fortran_order": False, "shape": (10**15,)}
+    with (tmp_path / "a.npy").open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+    with pytest.raises(ValueError, match=r"cannot read a\.npy: it needs more memory than there is"):
+        read_matrix(tmp_path / "a.npy")
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ('{"text": ' + "[" * 100_000, "it is nested too deep"),
+        ('{"tokens": [' + "9" * 5000 + "]}", "Exceeds the limit"),
+    ],
+)
+def test_deep_json_and_huge_numbers(line: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(f'{{"text": "cat"}}\n{line}\n')
+    with pytest.raises(ValueError, match=rf"^a\.jsonl, line 2: {problem}"):
+        list(read_documents(path))
+
+
+def test_names_in_capitals(tmp_path: Path) -> None:
+    (tmp_path / "A.TXT").write_text("cat\n")
+    (tmp_path / "A.JSONL").write_text('{"text": "cat"}\n')
+    for name in ("A.TXT", "A.JSONL"):
+        assert read_matrix(tmp_path / name, WORDS).toarray().tolist() == [[1, 0, 0]]
+
+
+def test_a_vocabulary_that_cannot_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "words.txt"
+    with pytest.raises(ValueError, match=r"cannot read words\.txt: No such file"):
+        read_vocabulary(path)
+    path.write_bytes(b"caf\xe9\n")
+    with pytest.raises(ValueError, match=r"cannot read words\.txt: it is not UTF-8"):
+        read_vocabulary(path)
+
+
 def test_a_bad_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "cat"}\nnonsense\n')

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import unicodedata
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from trustream import text as text_module
 from trustream.text import Tokeniser, build_vocabulary, count_matrix, tokenise
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -22,6 +24,40 @@ def test_tokenise_words() -> None:
 
 def test_tokenise_composes_accents() -> None:
     assert tokenise("cafe\u0301 nai\u0308ve") == ["café", "naïve"]
+
+
+def test_long_texts_are_composed_as_short_ones() -> None:
+    """Whatever stands at the cuts, with marks, letters that compose, and scripts of all kinds."""
+    rng = np.random.default_rng(0)
+    marks = ["\u0301", "\u0323", "\u0308", "\u0344", "\u0f73", "\u3099", "\U0001d165", "\u05b0"]
+    others = [*"aeo <=z\n", "\u1100", "\u1161", "\u11a8", "가", "か", "日", "\u09c7", "\u09be"]
+    others += ["\u0958", "\u212b", "ǖ", "Ж", "ب", "ก", "😀", "é"]
+    for _ in range(300):
+        alphabet = rng.choice([*marks, *others], size=rng.integers(2, 8))
+        text = "".join(rng.choice(alphabet, size=rng.integers(0, 4000)))
+        if longest_run(text, set(marks)) > 30:
+            continue
+        assert text_module._composed(text) == unicodedata.normalize("NFC", text)
+
+
+def longest_run(text: str, characters: set[str]) -> int:
+    longest = run = 0
+    for character in text:
+        run = run + 1 if character in characters else 0
+        longest = max(longest, run)
+    return longest
+
+
+def test_a_run_of_marks_is_broken() -> None:
+    """Words before and behind it are what they are without it, and nothing is lost."""
+    marks = "\u0301\u0323" * 50_000
+    assert tokenise(f"caf\u0065\u0301 {marks} dogs") == ["café", "dogs"]
+    broken = text_module._composed(f"x{marks}")
+    assert broken.count("\u034f") > 3000
+    joined = unicodedata.normalize("NFD", broken.replace("\u034f", ""))
+    assert sorted(joined) == sorted(f"x{marks}")
+    whole = Tokeniser(r"\S+", stop_words=[])(f"a{marks}b")
+    assert len(whole) == 1
 
 
 def test_tokenise_drops_stop_words_whatever_their_case() -> None:
@@ -46,7 +82,7 @@ def test_tokenisers_of_ones_own(tmp_path: Path) -> None:
     assert Tokeniser(stop_words=words)("Cats, birds, the dogs") == ["the", "dogs"]
 
 
-def test_bad_tokenisers() -> None:
+def test_bad_tokenisers(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="is no regular expression"):
         Tokeniser("[")
     with pytest.raises(ValueError, match="more than one group"):
@@ -55,6 +91,11 @@ def test_bad_tokenisers() -> None:
         Tokeniser(min_length=0)
     with pytest.raises(ValueError, match="expected words, or a Path"):
         Tokeniser(stop_words="the")
+    with pytest.raises(ValueError, match=r"cannot read none.txt: No such file"):
+        Tokeniser(stop_words=tmp_path / "none.txt")
+    (tmp_path / "stop.txt").write_bytes(b"caf\xe9\n")
+    with pytest.raises(ValueError, match=r"cannot read stop.txt: it is not UTF-8 \(byte 0xe9\)"):
+        Tokeniser(stop_words=tmp_path / "stop.txt")
 
 
 def test_vocabulary_bounds_and_order() -> None:

@@ -249,3 +249,78 @@ def test_bad_options(tmp_path: Path, options: dict[str, Any], problem: str) -> N
     path.write_text("words\n")
     with new_store(tmp_path) as store, pytest.raises(ValueError, match=problem):
         ingest(store, path, **options)
+
+
+def test_what_one_record_may_cost(tmp_path: Path) -> None:
+    """Each limit holds exactly, and is said with its name."""
+    line = '{"id": "a", "tokens": ["x", "y", "z"], "more": [{"a": "[[["}]}'
+    assert problems(line, "jsonl", max_words=3, max_depth=3) == []
+    assert problems(line, "jsonl", max_words=2) == [
+        "has 3 words, expected 2 at most; max_words sets it"
+    ]
+    assert problems(line, "jsonl", max_depth=2) == [
+        "nested deeper than 2 levels; max_depth allows more"
+    ]
+    counts = '{"id": "a", "counts": {"x": 7, "y": 1}}'
+    assert problems(counts, "jsonl", max_words=2) == []
+    assert "has 2 words" in problems(counts, "jsonl", max_words=1)[0]
+    for content, format, options in [
+        ("cats dogs birds", "text", {}),
+        ("id,text\na,cats dogs birds\n", "csv", {}),
+        ("3 0:1 1:1 2:1", "ldac", {"vocabulary": VOCABULARY}),
+        (DUMP, "mediawiki", {}),
+    ]:
+        assert "max_words sets it" in problems(content, format, max_words=1, **options)[0]
+        assert problems(content, format, **options) == []
+    # Documents of this format are stored in parts instead.
+    bags = "1\n3\n3\n1 1 1\n1 2 1\n1 3 1\n"
+    parts = read(io.BytesIO(bags.encode()), format="uci", vocabulary=VOCABULARY, max_words=2)
+    assert [item.record.words for item in parts if item.record] == [
+        {"cats": 1, "dogs": 1}, {"birds": 1},
+    ]  # fmt: skip
+    table = "id,text,c\na,cats,1\n"
+    assert problems(table, "csv", max_columns=3) == []
+    with pytest.raises(FeedError, match="more than 2 columns; max_columns allows more"):
+        problems(table, "csv", max_columns=2)
+    wide = "id,text\n" + "a," * 5000 + "\n"
+    assert problems(wide, "csv", max_columns=3) == ["more than 3 values, expected 2: id, text"]
+    many = ",".join(f"column{i}" for i in range(1000))
+    (said,) = problems(f"id,text,{many}\na\n", "csv")
+    assert said.startswith("1 value, expected 1002: id, text, column0, ")
+    assert said.endswith("column17 and 982 more")
+
+
+def problems(content: str, format: str, **options: Any) -> list[str]:
+    items = read(io.BytesIO(content.encode()), format=format, **options)
+    return [item.problem for item in items if item.problem is not None]
+
+
+def test_documents_that_no_store_would_take() -> None:
+    """A name that is too long, or a word of the vocabulary, is a bad record, not an error."""
+    bags = b"2\n2\n2\n1 1 1\n2 2 1\n"
+    for options in ({"name": "x" * 600}, {"vocabulary": ["cats", "a\0b"]}):
+        given = {"vocabulary": ["cats", "dogs"], "name": "b", **options}
+        items = list(read(io.BytesIO(bags), format="uci", **given))
+        bad = [item.line for item in items if item.problem]
+        assert bad == ([4, 5] if "name" in options else [5])
+
+
+def test_a_number_in_wiki_text_that_is_too_long() -> None:
+    text = f"cats &amp;#{'9' * 5000}; dogs &amp;#65;pes &amp;#x{'f' * 5000};"
+    page = f"<title>x</title><revision><text>{text}</text></revision>"
+    dump = f"<mediawiki><page>{page}</page></mediawiki>"
+    (item,) = read(io.BytesIO(dump.encode()), format="mediawiki")
+    assert item.record is not None and item.record.words == ["cats", "dogs", "apes"]
+
+
+def test_memory_that_is_not_there() -> None:
+    """The record is bad, and those after it are read."""
+
+    def words(text: str) -> list[str]:
+        if "large" in text:
+            raise MemoryError
+        return text.split()
+
+    items = list(read(io.BytesIO(b"one\nlarge\ntwo\n"), format="text", tokenise=words))
+    assert [item.problem is None for item in items] == [True, False, True]
+    assert items[1].problem is not None and "needs more memory than there is" in items[1].problem

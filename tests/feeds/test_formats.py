@@ -183,6 +183,70 @@ def test_parquet_from_the_middle(
         assert [item.record.key for item in items if item.record] == ids[start:]
 
 
+def test_the_format_that_is_given_decides(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    frame = polars.DataFrame({"id": ["a", "b"], "text": ["cats dogs cats", "birds"]})
+    for name, options in {
+        "data.pq": {},
+        "DATA.PQ": {},
+        "data.PARQUET": {},
+        "data.csv": {"format": "parquet"},
+        "data.txt": {"format": "parquet"},
+        "data": {"format": "parquet"},
+    }.items():
+        frame.write_parquet(tmp_path / name)
+        with new_store(tmp_path, f"{name}.db") as store:
+            result = ingest(store, tmp_path / name, **options)
+            assert documents(store) == PETS
+            assert (result.n_records, result.finished) == (2, True)
+            assert ingest(store, tmp_path / name, **options).n_records == 0
+        # It cannot grow, and is known by its end.
+        frame.head(1).write_parquet(tmp_path / name)
+        with new_store(tmp_path, f"{name}.db") as store:
+            with pytest.raises(ValueError, match=r"begins otherwise|has changed since"):
+                ingest(store, tmp_path / name, **options)
+        with pytest.raises(ValueError, match="cannot be followed as it grows"):
+            read(tmp_path / name, follow=True, **options)
+    for name in ("data.parquet", "data.pq", "data.jsonl", "data"):
+        (tmp_path / name).write_text("id,text\na,cats dogs cats\nb,birds\n")
+        items = list(read(tmp_path / name, format="csv"))
+        assert [item.record.key for item in items if item.record] == ["a", "b"]
+    packed = tmp_path / "data.pq.gz"
+    packed.write_bytes(gzip.compress((tmp_path / "data.pq").read_bytes()))
+    for format in ("parquet", "ratings", None):
+        with pytest.raises(ValueError, match="is no plain file, and Parquet needs one"):
+            list(read(packed, format=format))
+
+
+def test_ratings_are_parquet_if_they_look_like_it(tmp_path: Path) -> None:
+    polars = pytest.importorskip("polars")
+    likes = polars.DataFrame({"user": ["a", "a", "a", "b"], "rating": [1, 1, 1, 1]})
+    likes = likes.with_columns(item=polars.Series(["cats", "dogs", "cats", "birds"]))
+    for name in ("likes.parquet", "likes.pq", "likes.csv", "likes.dat", "likes"):
+        likes.write_parquet(tmp_path / name)
+        with new_store(tmp_path, f"{name}.db") as store:
+            ingest(store, tmp_path / name, format="ratings")
+            assert documents(store) == PETS
+        with pytest.raises(ValueError, match="cannot be followed as it grows"):
+            read(tmp_path / name, format="ratings", follow=True)
+    # What begins like it and does not end like it is text.
+    (tmp_path / "likes").write_text("PAR1,user,item,rating\nx,a,cats,2\n")
+    (item,) = read(tmp_path / "likes", format="ratings")
+    assert item.record is not None and item.record.words == {"cats": 2}
+
+
+def test_tabs_are_told_by_the_name_unless_they_are_given(tmp_path: Path) -> None:
+    for name in ("x.tsv", "x.TSV", "x.tsv.gz"):
+        content = b"id\ttext\na\tcats, dogs\n"
+        (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+        for options in ({}, {"format": "csv"}):
+            (item,) = read(tmp_path / name, **options)
+            assert item.record is not None and item.record.words == ["cats", "dogs"]
+    (tmp_path / "x.tsv").write_text("id,text\na,cats\n")
+    (item,) = read(tmp_path / "x.tsv", delimiter=",")
+    assert item.record is not None and item.record.words == ["cats"]
+
+
 def missing(*_: object) -> None:
     raise ImportError
 

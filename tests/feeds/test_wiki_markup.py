@@ -37,6 +37,18 @@ def test_strip_markup(markup: str, words: str) -> None:
     assert strip_markup(markup).split() == words.split()
 
 
+def test_brackets_inside_one_another() -> None:
+    """To any sensible depth; of more than a hundred the outer ones are never closed."""
+    depth = 100
+    assert strip_markup("{{" * depth + "gone" + "}}" * depth + "here") == "here"
+    assert strip_markup("[[a|" * depth + "here" + "]]" * depth) == "here"
+    assert strip_markup("[[File:a|" * depth + "gone" + "]]" * depth + "here") == "here"
+    deeper = strip_markup("{{ " * 150 + "gone" + " }}" * 150 + "here")
+    assert "gone" not in deeper and "here" in deeper
+    # Hundreds of slips do not keep later links from being read.
+    assert strip_markup("{{ " * 500 + "[[a|here]] [[File:b]]").split() == ["here"]
+
+
 @pytest.mark.parametrize(
     "piece",
     "{{ }} [[ ]] [[a| <ref> <ref\tname= <!-- ''''' {| \n|} &amp; < =".split(" "),
@@ -45,3 +57,11 @@ def test_hostile_markup_takes_linear_time(piece: str) -> None:
     start = time.process_time()
     strip_markup(piece * (400_000 // len(piece)))
     assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize("opening", ["[[", "[[x ", "{{", "{|"])
+def test_deep_markup_takes_linear_time(opening: str) -> None:
+    closing = {"[": "]] y", "{": "}}"}[opening[0]] if opening != "{|" else "\n|}"
+    start = time.process_time()
+    strip_markup(opening * 300_000 + "word " * 300_000 + closing * 300_000)
+    assert time.process_time() - start < 30
