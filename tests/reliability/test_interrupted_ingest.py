@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import signal
-import time
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
+from tests.reliability.interrupting import interrupter
 from tests.reliability.interrupts import count_moments, interrupted
 from tests.reliability.rounds import rounds
 from tests.store.contents_of import all_words
@@ -101,43 +99,6 @@ def at_moments(ingests: Ingests, rng: np.random.Generator) -> Interrupt:
     return lambda work: interrupted(work, int(rng.integers(1, n)))
 
 
-class Alarms:
-    """By a signal after some time, about as long as an ingest takes."""
-
-    def __init__(self, rng: np.random.Generator) -> None:
-        self._rng, self._armed, self._usual = rng, False, 0.05
-
-    def heard(self, *_: Any) -> None:
-        if self._armed:
-            self._armed = False
-            raise KeyboardInterrupt
-
-    def __call__(self, work: Callable[[], object]) -> bool:
-        begun = time.perf_counter()
-        try:
-            self._armed = True
-            signal.setitimer(signal.ITIMER_REAL, self._rng.uniform(1e-6, self._usual))
-            work()
-            self._armed = False
-        except KeyboardInterrupt:
-            return True
-        finally:
-            self._armed = False
-            signal.setitimer(signal.ITIMER_REAL, 0)
-        self._usual = 0.7 * self._usual + 0.3 * (time.perf_counter() - begun)
-        return False
-
-
-@contextmanager
-def alarms(rng: np.random.Generator) -> Iterator[Alarms]:
-    made = Alarms(rng)
-    before = signal.signal(signal.SIGALRM, made.heard)
-    try:
-        yield made
-    finally:
-        signal.signal(signal.SIGALRM, before)
-
-
 def end(ingests: Ingests) -> None:
     with open_store(ingests.address) as store:
         result = store.check()
@@ -162,7 +123,7 @@ def test_interrupts_at_any_moment(address: str, tmp_path: Path, n: int) -> None:
 def test_interrupts_by_signals(address: str, tmp_path: Path, n: int) -> None:
     rng = np.random.default_rng(2)
     ingests = Ingests(address, tmp_path, rng)
-    with alarms(rng) as interrupt:
+    with interrupter(seed=2) as done:
         while ingests.n_interrupts < rounds(n):
-            ingests.one(interrupt)
+            ingests.one(lambda work: not done(work))
     end(ingests)

@@ -54,7 +54,7 @@ def kill(children: list[Child]) -> None:
 def kill_writers(address: str, ledgers: list[Ledger], rng: np.random.Generator) -> None:
     """Let all write for a while, and kill each at another moment."""
     children = start(address, ledgers)
-    wait(children, rng.integers(1, 16, N_WRITERS).tolist())
+    wait(children, rng.integers(4, 20, N_WRITERS).tolist())
     for child in children:
         time.sleep(rng.uniform(0, 0.03))
         kill([child])
@@ -80,7 +80,7 @@ def run(address: str, folder: Path, n: int) -> None:
             check_running_totals(store)
     sizes = sorted(len(words) for words in books.contents.values())
     print(f"{n} rounds, {books.n_operations} operations, {sizes} words")
-    assert sizes[-1] > 3 * 256
+    assert sizes[-1] > 256
 
 
 MANY = pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])
