@@ -23,7 +23,7 @@ _ROWS = (".parquet", ".pq")
 
 def _limit(name: str, default: int, text: str) -> Callable[..., Any]:
     """An option for what one record may cost; the defaults are those of `feeds.Options`."""
-    kind = click.IntRange(1)
+    kind = Whole(1)
     return click.option(name, default=default, show_default=True, type=kind, help=text)
 
 

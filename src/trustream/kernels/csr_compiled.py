@@ -4,9 +4,8 @@
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
 from __future__ import annotations
 
-from numba import njit
-
 from trustream.kernels import elementary
+from trustream.kernels.jit import njit
 
 
 @njit(**elementary.KERNEL)
