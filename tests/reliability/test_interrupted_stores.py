@@ -86,6 +86,10 @@ class Ledger:
     def scan(self, do: Do) -> None:
         do(lambda: list(self.store.scan(7)))
 
+    def repair(self, do: Do) -> None:
+        do(lambda: self.store.check(repair=True))
+        assert self.store.check().ok
+
     def check_nothing_is_held(self) -> None:
         """Another one can write at once, which makes this one take over what it wrote."""
         self.n += 1
@@ -112,7 +116,7 @@ def impatient(store: DocumentStore) -> DocumentStore:
 
 
 @pytest.mark.parametrize("n", [40, pytest.param(1000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("kind", ["append", "delete", "save", "totals", "draw", "scan"])
+@pytest.mark.parametrize("kind", ["append", "delete", "save", "repair", "totals", "draw", "scan"])
 def test_interrupts(address: str, kind: str, n: int, interrupt: Interrupter) -> None:
     settings: dict[str, Any] = {"min_documents": 1, "held_out": 0.2}
     with open_store(address, **settings) as store, open_store(address) as other:
