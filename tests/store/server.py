@@ -40,10 +40,12 @@ class Server:
         while True:
             try:
                 return self._server.ensure_postgres_running()
-            except subprocess.TimeoutExpired:
-                # After 10 s, which a busy machine may need for a recovery; it goes on starting.
+            except (subprocess.TimeoutExpired, AssertionError):
+                # Not ready after 10 s, which a busy machine may need for a recovery; it goes on
+                # starting.
                 if time.monotonic() > end:
                     raise
+                time.sleep(0.2)
 
     def start_without_letting_in(self) -> None:
         """Start again, but refuse everybody, as while it recovers from a crash."""
