@@ -63,8 +63,11 @@ def readable(name: str, kind: type[ValueError] = ValueError) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        named = kind is not ValueError or name in str(error)
-        if not is_damage(error) or (isinstance(error, kind) and named):
+        # Libraries have kinds of ValueError of their own, which say too much.
+        ours = type(error) is ValueError and name in str(error)
+        if kind is not ValueError:
+            ours = isinstance(error, kind)
+        if ours or not is_damage(error):
             raise
         raise kind(f"cannot read {name}: {reason(error)}") from error
 
