@@ -73,6 +73,7 @@ def test_the_same_seed_gives_the_same_stream() -> None:
         ({"p": 0.0}, "p lies in"),
         ({"p": 1.5}, "p lies in"),
         ({"words": ["a"]}, "2 columns, and there are 1 words"),
+        ({"max_document_tokens": 1}, "document 0 of counts has 2 tokens, more than max_document"),
     ],
 )
 def test_bad_input(options: dict[str, object], message: str) -> None:

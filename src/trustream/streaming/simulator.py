@@ -45,6 +45,7 @@ def ticks(
     p: float,
     rng: np.random.Generator,
     whole: bool = False,
+    max_document_tokens: int = 10_000_000,
 ) -> Iterator[Tick]:
     """The stream of documents (rows of `counts`), until the last word of the last is out.
 
@@ -62,6 +63,8 @@ def ticks(
     whole : bool, default=False
         A document comes as a whole when its first word is due, and is done. That is the paper's
         concession to streaming variational Bayes, which cannot use single words.
+    max_document_tokens : int, default=10_000_000
+        Longer documents are refused: the words that are still to come are kept one by one.
 
     Examples
     --------
@@ -76,6 +79,13 @@ def ticks(
     matrix = inputs.as_counts(counts, may_be_empty=True)
     if matrix.shape[1] != len(words):
         raise ValueError(f"counts have {matrix.shape[1]} columns, and there are {len(words)} words")
+    lengths = matrix.sum(axis=1)
+    if lengths.size and lengths.max() > max_document_tokens:
+        raise ValueError(
+            f"document {lengths.argmax()} of counts has {lengths.max():,} tokens, more than "
+            f"max_document_tokens={max_document_tokens:,}: split it, leave it out, or raise the "
+            "limit"
+        )
     active: dict[int, list[int]] = {}  # the words still to come, the next one last
     begun = number = 0
     while begun < matrix.shape[0] or active:
