@@ -26,12 +26,7 @@ import scipy.sparse as sp
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 from tests.reliability import damaged_matrices, matrix_entry_points
-from tests.reliability.matrix_entry_points import (
-    DENSE_ONLY,
-    ENTRY_POINTS,
-    TOKEN_BY_TOKEN,
-    Entry,
-)
+from tests.reliability.matrix_entry_points import DENSE_ONLY, ENTRY_POINTS, Entry
 
 # What a file holds is read as it is; of all others NaN is wrong.
 READERS = ("npz", "npz of parts")
@@ -91,7 +86,7 @@ def random(log: Path, n_matrices: str, calls_each: str) -> None:
         matrix = case.matrix
         meaning, before = damaged_matrices.meaning(matrix), describe(matrix)
         n_matrix, n_damaged = n_matrix + 1, n_damaged + (meaning is None)
-        calls = entry_points(matrix, meaning)
+        calls = entry_points(matrix)
         first = n_matrix * most % len(calls)
         for name, call in itertools.islice(itertools.cycle(calls.items()), first, first + most):
             log.write_text(f"matrix {n_matrix}: {name} of {before}")
@@ -120,10 +115,8 @@ def cases(draw: Any) -> Case:
     return Case(draw(damaged_matrices.matrices()))
 
 
-def entry_points(matrix: Any, meaning: Any) -> dict[str, Entry]:
+def entry_points(matrix: Any) -> dict[str, Entry]:
     calls = dict(ENTRY_POINTS)
-    if meaning is not None and not meaning[0].sum() < 1e6:
-        calls = {name: call for name, call in calls.items() if name not in TOKEN_BY_TOKEN}
     if matrix.format in matrix_entry_points.FILE_FORMATS:
         calls |= matrix_entry_points.FILES
     if matrix.format == "csr":

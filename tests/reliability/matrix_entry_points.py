@@ -32,9 +32,6 @@ LISTS = np.argsort(-SCORES, axis=1)
 TINY: dict[str, Any] = {"max_iter": 1, "random_state": 0, "dtype": "float64", "n_jobs": 1}
 RATED = np.where(COUNTS[:N_ROWS] > 2, COUNTS[:N_ROWS], 0)
 # These take dense data alone and say so by scikit-learn's TypeError.
-TOKEN_BY_TOKEN = {
-    "lda.completion", "completion", "completion, reference", "split_tokens",
-}  # fmt: skip
 DENSE_ONLY = {"gaussian.fit", "gaussian.predict_proba"}
 
 

@@ -62,13 +62,17 @@ def test_every_entry_point_refuses_every_damage(table: Any, name: str) -> None:
         ), f"{damage}: {message}"
 
 
-@pytest.mark.parametrize(
-    ("n", "calls"), [(120, 8), pytest.param(2000, len(ENTRY_POINTS) + 3, marks=pytest.mark.slow)]
+# All entry points, and those of files.
+MANY = pytest.param(
+    2000, len(ENTRY_POINTS) + 3, marks=[pytest.mark.slow, pytest.mark.timeout(7200)]
 )
+
+
+@pytest.mark.parametrize(("n", "calls"), [(120, 8), MANY])
 def test_any_matrix_is_refused_or_treated_like_a_new_one(
     tmp_path: Path, n: int, calls: int
 ) -> None:
-    """`calls` entry points a matrix, in turn; the large version takes all."""
+    """`calls` entry points a matrix, in turn."""
     n = rounds(n)
     print(child(tmp_path, "random", str(n), str(calls), timeout=300 + 5 * n))
 
