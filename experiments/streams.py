@@ -23,7 +23,7 @@ from experiments.frame import Run, Settings
 from trustream import StreamTrainer, open_store, presets
 from trustream.estimators import LatentDirichletAllocation
 from trustream.store.protocol import Record
-from trustream.streaming.model import as_estimator
+from trustream.streaming.published import as_estimator
 from trustream.streaming.simulator import ticks
 
 SVI = {"TR": "trust-region", "NG": "natural-gradient"}

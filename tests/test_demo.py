@@ -14,7 +14,7 @@ from rich.console import Console
 from trustream import demo, terminal
 from trustream.cli import main
 from trustream.store import open_store
-from trustream.streaming.model import load_checkpoint, load_settings
+from trustream.streaming.published import load_checkpoint, load_settings
 
 
 def planted_tree(folder: Path, n: int = 300) -> list[list[str]]:

@@ -9,7 +9,7 @@ import pytest
 
 from trustream import LatentDirichletAllocation, StreamTrainer, open_store, presets
 from trustream.store.protocol import Record
-from trustream.streaming.settings import TrainerSettings
+from trustream.streaming.lda.model import TopicStream
 
 # Name, B, alpha, eta, kappa, tau, m, M.
 TABLES = """
@@ -50,7 +50,7 @@ def test_estimator_and_trainer_take_them(name: str, method: str) -> None:
     lda = LatentDirichletAllocation(2, random_state=0, **presets.estimator(name, method))
     lda.fit(counts)
     assert lda.n_iter_ == {"trust-region": 3, "natural-gradient": 6}[method]
-    settings = TrainerSettings(**presets.trainer(name, method))
+    settings = TopicStream(**presets.trainer(name, method))
     assert (settings.method, settings.n_components) == (method, 100)
 
 
@@ -61,7 +61,7 @@ def test_a_trainer_runs_with_one(tmp_path: Path) -> None:
             info = trainer.run(steps=2)
             assert info is not None
             assert (info.step.n_steps, info.step.n_inner) == (2, 5)
-            assert trainer.settings.n_components == 2
+            assert trainer.model.n_components == 2
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from trustream.inference.state import State
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.store.protocol import Record
 from trustream.streaming.clock import Clock
-from trustream.streaming.settings import TrainerSettings
+from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.stepping import take_step
 
 FILES = ("wiki_en.npz",)
@@ -37,7 +37,7 @@ def measure(setup: Setup) -> Iterator[Row]:
             with StreamTrainer(
                 store, N_TOPICS, checkpoint_every=1e9, n_jobs=setup.n_threads, **options
             ) as trainer:
-                memory = _InMemory(counts, trainer.settings, setup.n_threads)
+                memory = _InMemory(counts, trainer.model, setup.n_threads)
                 times: dict[str, list[float]] = {"store": [], "memory": []}
                 steps = trainer.steps()
                 for _ in range(n_rounds + 1):  # the first round warms up
@@ -64,7 +64,7 @@ def measure(setup: Setup) -> Iterator[Row]:
 class _InMemory:
     """The same steps on rows of a matrix."""
 
-    def __init__(self, counts: Any, settings: TrainerSettings, n_threads: int) -> None:
+    def __init__(self, counts: Any, settings: TopicStream, n_threads: int) -> None:
         self._counts, self._settings = counts, settings
         self._model = LdaModel(N_TOPICS, counts.shape[1], n_threads=n_threads)
         prior = LdaPrior.of(0.1, 0.1, N_TOPICS, counts.shape[1])

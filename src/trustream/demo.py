@@ -15,9 +15,10 @@ from trustream import docstrings
 from trustream.demo_view import View
 from trustream.store import open_store
 from trustream.store.protocol import Record, Totals
-from trustream.streaming.model import save_settings
+from trustream.streaming.lda.model import TopicStream
+from trustream.streaming.published import load_model, save_settings
 from trustream.streaming.trainer import StreamInfo, StreamTrainer
-from trustream.streaming.warming import warm_up
+from trustream.topics.summary import summarise
 
 _FEWEST_DOCUMENTS = 100
 # Documents arrive over this share of the time; in the rest the model sees no new ones.
@@ -88,14 +89,14 @@ def run(
     with open_store(path, min_documents=5, held_out=0.05) as opened:
         if opened.totals().documents:
             raise ValueError(f"{path} has documents already: name a file that does not exist")
-        warm_up("trust-region", "float32")
+        TopicStream().warm_up()
         writer = _Writer(path, roots, max_documents, _ARRIVING * seconds)
         writer.start()
         start = time.monotonic()
         view = View(out, n_words)
         options = {"batch_size": 50, "score_every": 10, "random_state": seed}
         with StreamTrainer(opened, n_components, **options) as trainer, view:  # type: ignore[arg-type]
-            save_settings(opened, trainer.settings)
+            save_settings(opened, trainer.model)
 
             def after(info: StreamInfo) -> bool:
                 view.show(trainer, info, time.monotonic() - start)
@@ -108,7 +109,7 @@ def run(
                 writer.stop()
         writer.check()
         totals = opened.totals()
-        topics = trainer.largest_topics(n_words)
+        topics = [topic.words for topic in summarise(load_model(opened), n_words)]
     result = DemoResult(path, topics, totals, trainer.n_steps, view.scores)
     view.report(result)
     return result

@@ -12,6 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from trustream.terminal import shown
+from trustream.topics.summary import summarise
 
 if TYPE_CHECKING:
     from trustream.demo import DemoResult
@@ -75,8 +76,8 @@ class View:
             self._console.print(self._numbers(info, seconds), highlight=False)
         else:
             room = max(3, self._console.height - 12)
-            topics = trainer.largest_topics(self._n_words)[:room]
-            self._live.update(self._screen(info, topics, seconds), refresh=True)
+            found = [topic.words for topic in summarise(trainer.estimator(), self._n_words)]
+            self._live.update(self._screen(info, found[:room], seconds), refresh=True)
 
     def _numbers(self, info: StreamInfo, seconds: float) -> str:
         t = info.totals

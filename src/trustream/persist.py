@@ -17,7 +17,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
@@ -36,21 +36,21 @@ __all__ = [
     "pack_strings",
     "read",
     "refusing_damage",
+    "register",
     "to_bytes",
     "unpack_strings",
     "write",
 ]
 
+T = TypeVar("T", bound=type)
+
 FORMAT = "trustream"
 VERSION = 1
 
-# What a file may name, and the module it lives in.
-_ESTIMATORS = {
-    "LatentDirichletAllocation": "trustream.estimators",
-    "BernoulliMixture": "trustream.estimators",
-    "GaussianMixture": "trustream.estimators",
-    "TopicRecommender": "trustream.recommender",
-}
+# Estimators by the name in a file; see `register`.
+_ESTIMATORS: dict[str, Any] = {}
+# Our own packages whose classes register themselves when they are imported.
+_PACKAGES = ("trustream.estimators", "trustream.recommender")
 _OUTER = {
     "format": one_of([FORMAT]),
     "version": integer(1),
@@ -212,15 +212,26 @@ def load(path: PathLike) -> Any:
     with open_regular(path, "model file") as (file, size), refusing_damage(str(path), _ADVICE):
         contents = Contents(file, size, str(path))
         name = contents.header.get("estimator")
+        # Not at the top: estimators import this module to save themselves.
+        for package in _PACKAGES:
+            importlib.import_module(package)
         # Only these: a file must not choose what code runs.
         if not isinstance(name, str) or name not in _ESTIMATORS:
             raise Unsuitable(
                 f"{path} holds the estimator {shown(name)}; expected one of "
                 f"{', '.join(_ESTIMATORS)}. Use trustream.persist.read to get at its arrays."
             )
-        # Not at the top: estimators import this module to save themselves.
-        home = importlib.import_module(_ESTIMATORS[name])
-        return getattr(home, name)._from_contents(contents)
+        return _ESTIMATORS[name]._from_contents(contents)
+
+
+def register(cls: T) -> T:
+    """Let files name this class: what `load` returns for a file that an instance of it saved.
+
+    The header of such a file has the name of the class as ``estimator``, and its classmethod
+    ``_from_contents(contents)`` makes the instance from `Contents`.
+    """
+    _ESTIMATORS[cls.__name__] = cls
+    return cls
 
 
 def pack_strings(strings: Sequence[str]) -> np.ndarray:

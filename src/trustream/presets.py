@@ -71,7 +71,7 @@ class Preset:
 
     def trainer(self, method: str, kappa: float) -> dict[str, Any]:
         """Keyword arguments for `StreamTrainer`, with another kappa."""
-        return {"method": method, **self._options(method, kappa)}
+        return {"method": method, **self._options(method, kappa), "max_doc_topics": None}
 
     def _options(self, method: str, kappa: float) -> dict[str, Any]:
         """What both call by the same names."""

@@ -17,7 +17,6 @@ from click.testing import CliRunner, Result
 import trustream
 from trustream.cli import main
 from trustream.cli.ingest import FORMATS
-from trustream.cli.options import METHODS
 
 PETS = "cat dog bird fish horse".split()
 MONEY = "bank bond rate stock coin".split()
@@ -150,7 +149,7 @@ def test_a_fixed_vocabulary(tmp_path: Path) -> None:
 
 def test_a_preset_of_the_paper(tmp_path: Path) -> None:
     """Its numbers go into the store's settings; --batch and --topics go before it."""
-    from trustream.streaming.model import load_settings
+    from trustream.streaming.published import load_settings
 
     for batch, expected in (((), 500), (("--batch", 20), 20)):
         path = tmp_path / f"{expected}.db"
@@ -171,7 +170,6 @@ def test_a_preset_of_the_paper(tmp_path: Path) -> None:
 
 def test_choices_are_those_of_the_library() -> None:
     from trustream import feeds
-    from trustream.streaming import settings
 
     assert set(FORMATS) == set(feeds.FORMATS)
     limits = {name for name in feeds.Options.__annotations__ if name.startswith("max_")}
@@ -179,7 +177,6 @@ def test_choices_are_those_of_the_library() -> None:
     assert {name: options[name] for name in limits} == {
         name: getattr(feeds.Options(), name) for name in limits
     }
-    assert METHODS == settings.METHODS
 
 
 def test_every_command_is_documented() -> None:

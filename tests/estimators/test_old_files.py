@@ -11,7 +11,7 @@ import trustream
 from tests.data.models import make
 from trustream.estimators import saving
 from trustream.streaming.checkpoint import Checkpoint
-from trustream.streaming.model import as_estimator
+from trustream.streaming.published import as_estimator
 
 FOLDER = Path(make.__file__).parent
 NUMBERS = json.loads((FOLDER / "expected.json").read_text())
@@ -64,4 +64,5 @@ def test_checkpoints(name):
     np.testing.assert_allclose(theta.sum(axis=1), 1, rtol=1e-5)
     again = Checkpoint.from_bytes(checkpoint.to_bytes(), name)
     assert again.to_bytes() == checkpoint.to_bytes()
-    assert (again.clock, again.settings) == (checkpoint.clock, checkpoint.settings)
+    assert (again.clock, again.model) == (checkpoint.clock, checkpoint.model)
+    assert again.model.recipe == checkpoint.model.recipe

@@ -20,7 +20,7 @@ from experiments import (
 from experiments.frame import Record, Result, Source
 from tests.experiments import tiny
 from trustream import StreamTrainer, open_store
-from trustream.streaming.model import as_estimator
+from trustream.streaming.published import as_estimator
 from trustream.streaming.simulator import ticks
 
 TEXT = tiny.small(

@@ -29,7 +29,7 @@ from trustream import persist
 from trustream.estimators import saving
 from trustream.recommender import model_files
 from trustream.streaming.checkpoint import Checkpoint
-from trustream.streaming.model import as_estimator
+from trustream.streaming.published import as_estimator
 
 # Bytes that loading may take beyond what the process has already.
 ROOM = 512 * 2**20

@@ -23,7 +23,7 @@ from trustream import (
     open_store,
 )
 from trustream.store.protocol import Record, Store
-from trustream.streaming.model import load_checkpoint
+from trustream.streaming.published import load_checkpoint
 
 COUNTS = planted_lda(np.random.default_rng(0), 3, 60, 400, 20, 0.2, 0.1)[0]
 POINTS = np.random.default_rng(1).normal(size=(400, 3))

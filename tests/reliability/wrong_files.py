@@ -15,8 +15,8 @@ import numpy as np
 from scipy import sparse
 
 import trustream
-from trustream.streaming.model import save_settings
-from trustream.streaming.settings import TrainerSettings
+from trustream.streaming.lda.model import TopicStream
+from trustream.streaming.published import save_settings
 
 WORDS = "cat dog bird fish bank bond rate coin".split()
 HOSTILE = "na\x1b[31mme\u202e[red]"
@@ -128,7 +128,7 @@ def _stores(folder: Path) -> None:
     trustream.open_store(folder / "bare.db").close()
     # Its model is no model.
     with trustream.open_store(folder / "spoilt.db", min_documents=1) as store:
-        save_settings(store, TrainerSettings(n_components=2))
+        save_settings(store, TopicStream(n_components=2))
         store.save("model", (folder / "flipped.model").read_bytes())
     with sqlite3.connect(folder / "foreign.db") as other:
         other.execute("CREATE TABLE documents (a, b)")

@@ -11,7 +11,7 @@ from tests.helpers import planted_lda
 from tests.store.server import Server
 from trustream import StreamTrainer, open_store
 from trustream.store import Record
-from trustream.streaming.model import load_checkpoint, load_model
+from trustream.streaming.published import load_checkpoint, load_model
 
 
 def fill(address: str, n_documents: int = 150) -> None:

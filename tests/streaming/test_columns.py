@@ -7,7 +7,7 @@ import pytest
 
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_prior import LdaPrior
-from trustream.streaming.columns import followed, start_of
+from trustream.streaming.lda.words import followed, start_of
 
 
 def table(n_words: int, dtype: str = "float32") -> tuple[LazyRows, LdaPrior]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,10 @@ import pytest
 import trustream
 from tests.data.models import make
 from trustream import persist
+from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
-from trustream.streaming.model import load_settings, save_settings
-from trustream.streaming.settings import TrainerSettings
+from trustream.streaming.lda.model import TopicStream
+from trustream.streaming.published import load_settings, save_settings
 
 CONTENT = (Path(make.__file__).parent / "stream.safetensors").read_bytes()
 ARRAYS, HEADER = persist.from_bytes(CONTENT, "the checkpoint")
@@ -84,7 +84,7 @@ def test_arrays(arrays: dict[str, Any], words: str) -> None:
 
 
 def test_a_checkpoint_of_a_later_version() -> None:
-    content = persist.to_bytes(ARRAYS, {**HEADER, "stream": 2})
+    content = persist.to_bytes(ARRAYS, {**HEADER, "stream": 3})
     with pytest.raises(ValueError, match="newer version: upgrade trustream"):
         Checkpoint.from_bytes(content, "it")
 
@@ -95,7 +95,7 @@ def test_a_model_is_no_checkpoint() -> None:
         Checkpoint.from_bytes(content, "it")
 
 
-GOOD = asdict(TrainerSettings())
+GOOD = stream_model.to_json(TopicStream())
 
 
 @pytest.mark.parametrize(
@@ -119,8 +119,8 @@ GOOD = asdict(TrainerSettings())
 )
 def test_settings_of_a_store(tmp_path: Path, content: bytes) -> None:
     with trustream.open_store(tmp_path / "store.db") as store:
-        save_settings(store, TrainerSettings())
-        assert load_settings(store) == TrainerSettings()
+        save_settings(store, TopicStream())
+        assert load_settings(store) == TopicStream()
         store.save("model.settings", content)
         with pytest.raises(ValueError, match=r"the settings of the model 'model'.*; restore") as e:
             load_settings(store)
@@ -133,4 +133,4 @@ def test_settings_of_a_store(tmp_path: Path, content: bytes) -> None:
 )
 def test_settings_of_another_type(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=next(iter(wrong))):
-        TrainerSettings(**wrong)
+        TopicStream(**wrong)

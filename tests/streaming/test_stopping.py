@@ -17,8 +17,8 @@ import pytest
 
 from trustream import StreamTrainer, open_store
 from trustream.store.protocol import Record
-from trustream.streaming.model import save_settings
-from trustream.streaming.settings import TrainerSettings
+from trustream.streaming.lda.model import TopicStream
+from trustream.streaming.published import save_settings
 
 
 def wait_for(condition: Callable[[], object]) -> None:
@@ -32,7 +32,7 @@ def fill(path: Path, kind: str) -> None:
     """A store from which a trainer learns nothing, or nothing more."""
     with open_store(path, min_documents=2) as store:
         method = "streaming-vb" if kind == "between arrivals" else "trust-region"
-        save_settings(store, TrainerSettings(n_components=2, method=method, batch_size=10))
+        save_settings(store, TopicStream(n_components=2, method=method, batch_size=10))
         if kind == "rare words":
             store.append(Record(f"{i}", [f"only-in-{i}"]) for i in range(20))
         if kind == "between arrivals":

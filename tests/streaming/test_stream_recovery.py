@@ -16,7 +16,7 @@ import pytest
 
 from tests.helpers import matched_cosines, planted_lda
 from trustream import StreamTrainer, open_store
-from trustream.streaming.model import as_estimator
+from trustream.streaming.published import as_estimator
 from trustream.streaming.simulator import simulate, ticks
 
 K, V, N = 10, 200, 600

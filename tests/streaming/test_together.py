@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from trustream import open_store
-from trustream.streaming.model import load_checkpoint
+from trustream.streaming.published import load_checkpoint
 
 WRITER = """
 import sys, time

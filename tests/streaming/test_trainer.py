@@ -12,7 +12,7 @@ import pytest
 from tests.helpers import matched_cosines, planted_lda, snapshot
 from trustream import open_store
 from trustream.store.protocol import Record, Store
-from trustream.streaming.model import load_checkpoint, load_model
+from trustream.streaming.published import load_checkpoint, load_model
 from trustream.streaming.trainer import StreamTrainer
 
 N_WORDS = 60
@@ -112,7 +112,7 @@ def test_other_methods_learn_and_resume(tmp_path: Path, planted: Any, method: st
                     trainer.run(steps=n)
             ends.append(store.load("model"))
             # Topics know more than word frequencies do.
-            score = trainer._learner.score()
+            score = trainer._training.score()
             assert score is not None and score.gain > 0.3
     assert ends[0] == ends[1]
 
@@ -121,10 +121,10 @@ def test_streaming_vb_takes_each_document_once(store: Store) -> None:
     with trainer_of(store, method="streaming-vb", batch_size=100) as trainer:
         last = trainer.run(until_idle=True)
         totals = store.totals()
-        assert last is not None and trainer._learner.learned.state.n_seen == totals.training
+        assert last is not None and trainer._training.learned.state.n_seen == totals.training
         # lambda is eta and every word of every document, once.
         documents = store.draw(1000, np.random.default_rng(0))
-        state = trainer._learner.learned.state
+        state = trainer._training.learned.state
         expected = float(documents.counts.sum()) + float(state.prior.totals.sum())
         assert float(state.lambda_.totals.sum()) == pytest.approx(expected, rel=1e-4)
         assert trainer.run(until_idle=True) is None
@@ -140,7 +140,7 @@ def test_new_words_enter_and_others_stay(store: Store) -> None:
         store.append([Record("new", ["novel", "word1", "novel"])])
         vocabulary = store.vocabulary()
         documents = store.draw(5, np.random.default_rng(0))
-        assert trainer._learner.follow(documents)
+        assert trainer._training.follow(documents)
         after = trainer.checkpoint()
         assert after is not None and list(after.words) == vocabulary.words
         new_rows = after.state.lambda_.dense(after.state.prior.pattern)
@@ -161,10 +161,10 @@ def test_a_batch_from_before_an_eviction_is_drawn_again(tmp_path: Path) -> None:
             store.append([Record(f"b{i}", ["four", "two", "three"]) for i in range(5)])
             assert "four" in store.vocabulary().words
             fresh = store.draw(3, np.random.default_rng(0))
-            assert trainer._learner.follow(fresh)
-            assert not trainer._learner.follow(stale)
+            assert trainer._training.follow(fresh)
+            assert not trainer._training.follow(stale)
             # A new word that replaces nothing leaves older batches good.
-            assert trainer._learner.follow(fresh)
+            assert trainer._training.follow(fresh)
             trainer.run(steps=3)
         model = load_model(store)
     assert "four" in model.feature_names_in_ and "one" not in model.feature_names_in_
@@ -185,7 +185,7 @@ def test_word_by_word_equals_whole(tmp_path: Path, planted: Any) -> None:
                         store.append([Record(record.key, [token], record.time)])
             with trainer_of(store) as trainer:
                 trainer.run(steps=15)
-                state = trainer._learner.learned.state
+                state = trainer._training.learned.state
                 models.append(snapshot([state.lambda_, state.prior]))
     assert models[0] == models[1]
 
@@ -205,7 +205,7 @@ def test_until_idle_makes_a_whole_pass(store: Store) -> None:
         trainer.run(until_idle=True)
         n = store.totals().training
         # The first pass counts as arrivals, the second makes sure that nothing came.
-        clock = trainer._learner.learned.clock
+        clock = trainer._training.learned.clock
         assert clock is not None and 2 * n <= clock.looked_at < 2 * n + 80
 
 
@@ -248,5 +248,5 @@ def test_a_quiet_store_keeps_its_score(store: Store) -> None:
         trainer.run(steps=-(-200 * n // 100))
         assert trainer.best_score is not None and trainer.last_score is not None
         assert trainer.last_score > trainer.best_score - 0.01
-        clock = trainer._learner.learned.clock
+        clock = trainer._training.learned.clock
         assert clock is not None and clock.rate(10.0, 0.6, 100) < 0.05

@@ -107,7 +107,7 @@ def _load(path: str) -> tuple[Any, str]:
 
     if not looks_like_store(path):
         return trustream.load(path), Path(path).name
-    from trustream.streaming.model import load_model
+    from trustream.streaming.published import load_model
 
     with opened(path) as store:
         # Only a file has a name without the way to it; an address may have a password in it.

@@ -14,8 +14,24 @@ from trustream.terminal import shown
 
 Command = Callable[..., Any]
 
-# Written out, so that --help does not load the library; a test compares them.
-METHODS = ("trust-region", "natural-gradient", "streaming-vb", "streaming-batch")
+
+class Method(click.ParamType):
+    """The name of an algorithm that can learn from a stream.
+
+    Not a `click.Choice`, which would have to know the algorithms, and load what they need, to
+    print a help text.
+    """
+
+    name = "method"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Called by click."""
+        from trustream.learning import algorithms
+
+        known = algorithms.streaming()
+        if value not in known:
+            self.fail(f"{value!r} is not one of {', '.join(known)}.", param, ctx)
+        return str(value)
 
 
 def store_argument(command: Command) -> Command:

@@ -10,7 +10,7 @@ import click
 from trustream.cli.files import InputFile
 from trustream.cli.numbers import Real, Whole, seed_option
 from trustream.cli.options import (
-    METHODS,
+    Method,
     echo,
     echo_json,
     json_option,
@@ -57,7 +57,8 @@ Example:
     "--method",
     default="trust-region",
     show_default=True,
-    type=click.Choice(METHODS),
+    type=Method(),
+    help="Name of the algorithm.",
 )
 @seed_option
 @json_option
@@ -85,7 +86,7 @@ def simulate(
 
     from trustream import reading
     from trustream.streaming import simulator
-    from trustream.streaming.model import save_settings
+    from trustream.streaming.published import save_settings
     from trustream.streaming.trainer import StreamTrainer
 
     words = reading.read_vocabulary(vocabulary)
@@ -95,7 +96,7 @@ def simulate(
             raise ValueError(f"{found.name} has documents already: a simulation starts with none")
         options: dict[str, Any] = {"method": method, "batch_size": batch, "random_state": seed}
         with StreamTrainer(found, topics, prefetch=False, **options) as trainer:
-            save_settings(found, trainer.settings)
+            save_settings(found, trainer.model)
             stream = simulator.ticks(
                 counts,
                 words,

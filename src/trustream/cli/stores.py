@@ -12,7 +12,7 @@ from trustream import presets
 from trustream.cli.files import InputFile, ModelFile
 from trustream.cli.numbers import Real, Whole, seed_option
 from trustream.cli.options import (
-    METHODS,
+    Method,
     echo,
     echo_json,
     json_option,
@@ -62,7 +62,8 @@ Examples:
     "--method",
     default="trust-region",
     show_default=True,
-    type=click.Choice(METHODS),
+    type=Method(),
+    help="Name of the algorithm.",
 )
 @click.option(
     "--preset",
@@ -90,15 +91,15 @@ def init(
     STORE is a file name (SQLite) or a postgresql:// address.
     """
     from trustream import reading
-    from trustream.streaming.model import load_settings, save_settings
-    from trustream.streaming.settings import TrainerSettings
+    from trustream.streaming.lda.model import TopicStream
+    from trustream.streaming.published import load_settings, save_settings
 
     chosen: dict[str, Any] = {"n_components": topics, "method": method}
     if preset is not None:
         chosen = presets.trainer(preset, method, topics)
     if batch is not None:
         chosen["batch_size"] = batch
-    settings = TrainerSettings(**chosen, random_state=seed)
+    model = TopicStream(**chosen, random_state=seed)
     words = None if vocabulary is None else reading.read_vocabulary(vocabulary)
     options: dict[str, Any] = {"held_out": held_out}
     if words is None:
@@ -107,12 +108,12 @@ def init(
         options["vocabulary"] = words
     with opened(store, create=True, **options) as found:
         before = load_settings(found)
-        if before is not None and before != settings:
+        if before is not None and before != model:
             raise ValueError(
                 f"{found.name} has a model with other settings already "
                 f"({before.n_components} topics, {before.method}): choose another store"
             )
-        save_settings(found, settings)
+        save_settings(found, model)
     if as_json:
         echo_json({"store": found.name, "topics": topics, "method": method})
     else:
@@ -127,7 +128,8 @@ def init(
 @json_option
 def status(store: str, name: str, as_json: bool) -> None:
     """Say what is in a STORE and how far its model is."""
-    from trustream.streaming.model import load_checkpoint
+    from trustream.streaming.published import load_checkpoint
+    from trustream.streaming.training import batch_size
 
     with opened(store) as found:
         totals = found.totals()
@@ -135,13 +137,14 @@ def status(store: str, name: str, as_json: bool) -> None:
     values: dict[str, Any] = dataclasses.asdict(totals)
     values |= {"steps": 0, "rho": None, "heldout": None, "best_heldout": None, "topics": None}
     if checkpoint is not None:
-        s = checkpoint.settings
+        recipe = checkpoint.model.recipe
+        size = batch_size(checkpoint.model, totals)
         values |= {
             "steps": checkpoint.state.n_steps,
-            "rho": checkpoint.clock.rate(s.learning_offset, s.learning_decay, s.batch_size),
+            "rho": checkpoint.clock.rate(recipe.tau, recipe.kappa, size),
             "heldout": checkpoint.last_score,
             "best_heldout": checkpoint.best_score,
-            "topics": s.n_components,
+            "topics": checkpoint.model.n_components,
         }
     if as_json:
         echo_json(values)
@@ -165,22 +168,16 @@ def status(store: str, name: str, as_json: bool) -> None:
 @json_option
 def topics(store: str, n: int, name: str, as_json: bool) -> None:
     """Print the topics of a STORE's model as words, the largest topic first."""
-    import numpy as np
-
-    from trustream.streaming.model import load_model
+    from trustream.streaming.published import load_model
+    from trustream.topics.summary import summarise
 
     with opened(store) as found:
         model = load_model(found, name)
-    totals = model._state.lambda_.totals
-    share = totals / totals.sum()
-    words = model.top_words(n)
-    order = np.argsort(-share, kind="stable")
-    if as_json:
-        for k in order:
-            echo_json({"topic": int(k), "share": float(share[k]), "words": words[k]})
-        return
-    for k in order:
-        echo(f"{k:4d} {100 * share[k]:5.1f} %  {' '.join(words[k])}")
+    for topic in summarise(model, n):
+        if as_json:
+            echo_json(dataclasses.asdict(topic))
+        else:
+            echo(f"{topic.topic:4d} {100 * topic.share:5.1f} %  {' '.join(topic.words)}")
 
 
 @click.command()
@@ -194,7 +191,7 @@ def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> Non
     import numpy as np
 
     from trustream import reading
-    from trustream.streaming.model import load_model
+    from trustream.streaming.published import load_model
 
     with opened(store) as found:
         model = load_model(found, name)
@@ -219,7 +216,7 @@ def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> Non
 @json_option
 def export(store: str, path: Path, name: str, as_json: bool) -> None:
     """Write a STORE's model to PATH, for `trustream.load` and `trustream evaluate`."""
-    from trustream.streaming.model import load_model
+    from trustream.streaming.published import load_model
 
     with opened(store) as found:
         model = load_model(found, name)

@@ -62,23 +62,17 @@ def train(
     Runs until it is stopped if no end is given. Ctrl-C and SIGTERM end it after the step it is at,
     with a checkpoint. Killed, it loses what came after the last checkpoint.
     """
-    from trustream.streaming.model import load_settings
+    from trustream.streaming.published import load_settings
     from trustream.streaming.trainer import StreamTrainer
 
     with opened(store) as found:
-        settings = load_settings(found, name)
-        if settings is None:
+        model = load_settings(found, name)
+        if model is None:
             raise ValueError(
                 f"{found.name} has no settings for a model: trustream init {repeatable(store)}"
             )
-        options = {key: value for key, value in vars(settings).items() if key != "n_components"}
         trainer = StreamTrainer(
-            found,
-            settings.n_components,
-            checkpoint_every=checkpoint_every,
-            name=name,
-            n_jobs=jobs,
-            **options,
+            found, model=model, checkpoint_every=checkpoint_every, name=name, n_jobs=jobs
         )
         with trainer, _stop_signals() as stopped, _reporter() as report:
             last = trainer.run(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,30 +14,38 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from trustream import matrices, persist
-from trustream.estimators import parameters, saving, training
+from trustream._schema import Array
+from trustream.estimators import parameters, saving
+from trustream.estimators.bounds import Bounds
 from trustream.estimators.progress import compilation_notice, progress
-from trustream.estimators.settings import Settings
-from trustream.estimators.visiting import Reading
+from trustream.inference.algorithm import Start
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import State
 from trustream.kernels import threads
+from trustream.learning import algorithms, state_arrays
+from trustream.learning.learner import Learner
+from trustream.learning.recipe import Recipe
 
 _warm: set[tuple[type, str]] = set()
 
 
 def _has_partial_fit(estimator: Any) -> bool:
-    if estimator.learning_method == "memoized":
+    method = estimator.learning_method
+    if method in algorithms.names() and not algorithms.get(method).takes_batches:
         # An AttributeError, so that hasattr() says no.
         raise AttributeError(
-            'learning_method="memoized" has no partial_fit: it needs all data, to visit each batch '
-            'again and again. Use fit, or "trust-region" or "streaming-vb" for data that arrive.'
+            f'learning_method="{method}" has no partial_fit: it needs all data, to visit each '
+            'batch again and again. Use fit, or "trust-region" or "streaming-vb" for data that '
+            "arrive."
         )
     return True
 
 
 class _Unchanged:
-    """See `VariationalEstimator._unchanged_on_error`. Not a generator, which would put back what
-    it remembers when it is given up, much later."""
+    """See `VariationalEstimator._unchanged_on_error`.
+
+    Not a generator, which would put back what it remembers when it is collected, much later.
+    """
 
     def __init__(self, estimator: Any) -> None:
         self._estimator, self._before = estimator, estimator.__dict__.copy()
@@ -51,7 +58,7 @@ class _Unchanged:
             self._estimator.__dict__ = self._before
 
 
-class VariationalEstimator(Reading, BaseEstimator):
+class VariationalEstimator(Bounds, BaseEstimator):
     """Base of the estimators; see the classes themselves for parameters.
 
     A fitted estimator holds `_state` (what `inference` needs to go on), `_rng` (random numbers of
@@ -84,8 +91,20 @@ class VariationalEstimator(Reading, BaseEstimator):
         """Validated data for the model, or a ValueError that names what is wrong."""
 
     @abstractmethod
-    def _settings(self, X: Any) -> Settings:
-        """How to learn from such data."""
+    def _recipe(self) -> Recipe:
+        """How to learn, by the parameters as they are now."""
+
+    def _n_tokens(self, X: Any) -> float | None:
+        """What the size of a batch is measured in; None counts rows."""
+        return None
+
+    @abstractmethod
+    def _format(self, n_features: int) -> state_arrays.Format:
+        """What the arrays of a saved state must be."""
+
+    @abstractmethod
+    def _array_params(self, n_features: int) -> dict[str, Array]:
+        """Parameters that may be arrays, and what they must be in a file."""
 
     def _finish(self, X: Any) -> None:
         """Called at the end of `fit` with the validated data."""
@@ -111,16 +130,12 @@ class VariationalEstimator(Reading, BaseEstimator):
         self._validate_params()
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         X = self._check_data(X, reset=not goes_on)
-        settings = self._settings(X)
-        n_samples = X.shape[0]
-        model = self._current_model()
+        learner = self._learner()
         rng = copy.deepcopy(self._rng) if goes_on else parameters.generator(self.random_state)
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
             for _ in range(1 if goes_on else self.n_init):
-                state, n_iter = self._run(
-                    model, self._start(model, X, rng, settings, goes_on), X, settings, rng
-                )
+                state, n_iter = self._run(learner, self._start(learner, X, rng, goes_on), X, rng)
                 value = 0.0
                 if self.n_init > 1 and not goes_on:
                     value = self._bound(self._bounding_model(), state, X)[0]
@@ -128,25 +143,20 @@ class VariationalEstimator(Reading, BaseEstimator):
                     best = (value, state, n_iter)
             _, self._state, self.n_iter_ = best  # type: ignore[misc]
             self._rng = rng
-            self._n_samples_seen = n_samples
+            self._n_samples_seen = X.shape[0]
             self._finish(X)
         return self
 
-    def _start(
-        self,
-        model: Any,
-        X: Any,
-        rng: np.random.Generator,
-        settings: Settings,
-        goes_on: bool,
-    ) -> State:
+    def _learner(self) -> Learner:
+        return Learner(self._current_model(), self._recipe())
+
+    def _start(self, learner: Learner, X: Any, rng: np.random.Generator, goes_on: bool) -> State:
         """Where a fit starts: afresh, or from a copy of what is fitted."""
         if goes_on:
             return copy.deepcopy(self._state)
-        prior, starts = self._build_prior(X), self._starts(model, X)
-        return training.initial_state(model, prior, settings, starts, rng)
+        return learner.start(self._build_prior(X), rng, self._starts(learner.model, X))
 
-    def _starts(self, model: Any, X: Any) -> training.Start:
+    def _starts(self, model: Any, X: Any) -> Start:
         """Makes a lambda to start from, for some rows of X or, as a slice, all of them."""
 
         def start(prior: Any, rows: Any, rng: np.random.Generator) -> Any:
@@ -160,31 +170,21 @@ class VariationalEstimator(Reading, BaseEstimator):
         return model.initial(prior, rng)
 
     def _run(
-        self,
-        model: Any,
-        state: State,
-        X: Any,
-        settings: Settings,
-        rng: np.random.Generator,
+        self, learner: Learner, state: State, X: Any, rng: np.random.Generator
     ) -> tuple[State, int]:
-        n_samples = X.shape[0]
-        steps_a_pass = settings.steps_a_pass(n_samples)
-        n_steps = steps_a_pass * settings.n_passes(n_samples)
+        n_tokens = self._n_tokens(X)
+        steps_per_pass, n_passes = learner.length(X.shape[0], n_tokens)
         done = 0
         name = type(self).__name__
-        starts = self._starts(model, X)
-        steps = training.passes(model, state, X, n_samples, settings, starts, rng)
-        del state  # its lambda is given up with the first step
-        with progress(name, n_steps, steps_a_pass, self.verbose) as report:
+        steps = learner.passes(state, X, rng, n_tokens, self._starts(learner.model, X))
+        del state  # its lambda is consumed by the first step
+        with progress(name, n_passes * steps_per_pass, steps_per_pass, self.verbose) as report:
             for state, info in steps:
                 done += 1
                 report(done, info)
                 if self.callback is not None and self.callback(state, info):
                     break
-        if settings.method == "memoized":
-            # Statistics and beliefs of all batches are of no use without the data.
-            state = replace(state, memory=None)
-        return state, -(-done // steps_a_pass)
+        return learner.algorithm.finish(state), -(-done // steps_per_pass)
 
     @available_if(_has_partial_fit)
     def partial_fit(self, X: Any, y: Any = None) -> Any:
@@ -208,30 +208,23 @@ class VariationalEstimator(Reading, BaseEstimator):
         with self._unchanged_on_error(), threads.one_blas_thread():
             self._validate_params()
             X = self._check_data(X, reset=first)
-            settings = self._settings(X)
-            model = self._current_model()
+            learner = self._learner()
             rng = parameters.generator(self.random_state) if first else self._rng
             seen = X.shape[0] + (0 if first else self._n_samples_seen)
             if first:
-                kept = Restorable(self._start(model, X, rng, settings, False))
+                kept = Restorable(self._start(learner, X, rng, False))
             else:
                 kept = self._kept
             state = kept.value
             kept.protect(generator_savepoint(rng))
-            state, info, batch = training.single_step(
-                model,
+            state, info = learner.step(
                 state,
-                X,
-                settings,
-                self._starts(model, X),
-                rng,
-                rows=slice(0, X.shape[0]),
-                n_documents=seen if self.total_samples is None else self.total_samples,
+                learner.batch(X),
+                seen if self.total_samples is None else self.total_samples,
+                rng=rng,
+                start=lambda prior, rng: self._initial(learner.model, prior, X, rng),
                 protect=kept.protect,
             )
-            learn = settings.prior_update(rng)
-            if learn is not None and batch is not None:
-                state = learn(model, state, batch, info)
             # The step is done with this call, which no interrupt divides.
             self.__dict__.update(
                 _kept=Restorable(state),

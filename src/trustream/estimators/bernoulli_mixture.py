@@ -9,13 +9,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval
 
-from trustream import matrices
+from trustream import matrices, persist
+from trustream._schema import Array
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
+from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
+from trustream.learning import state_arrays
+from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
 
 
+@persist.register
 class BernoulliMixture(MixtureEstimator):
     """Clusters of binary data, learned by trust-region stochastic variational inference.
 
@@ -160,9 +164,12 @@ class BernoulliMixture(MixtureEstimator):
         """E[beta], (n_components, n_features)."""
         return self._expected().probs
 
-    @staticmethod
-    def _state_types() -> tuple[type, type]:
-        return BernoulliNatural, BernoulliPrior
+    def _format(self, n_features: int) -> state_arrays.Format:
+        return state_arrays.bernoulli(self.n_components, n_features)
+
+    def _array_params(self, n_features: int) -> dict[str, Array]:
+        pairs = Array([(2,), (2, n_features)], NUMBERS, above=0.0)
+        return {**super()._array_params(n_features), "probability_prior": pairs}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

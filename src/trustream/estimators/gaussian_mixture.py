@@ -10,12 +10,16 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from trustream import persist
+from trustream._schema import Array
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
+from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
+from trustream.learning import state_arrays
 from trustream.models import gaussian_start
 from trustream.models.gaussian_features import LARGEST
-from trustream.models.gaussian_mixture import GaussianModel, GaussianNatural
+from trustream.models.gaussian_mixture import GaussianModel
 from trustream.models.gaussian_prior import GaussianPrior
 
 # Rows that a prior from data looks at, and what is added to its variances, relative to themselves,
@@ -24,6 +28,7 @@ _MOST_ROWS = 20_000
 _RIDGE = 1e-6
 
 
+@persist.register
 class GaussianMixture(MixtureEstimator):
     """Clusters of real data, learned by stochastic variational inference.
 
@@ -210,9 +215,17 @@ class GaussianMixture(MixtureEstimator):
             "degrees_of_freedom_prior": None,
         }
 
-    @staticmethod
-    def _state_types() -> tuple[type, type]:
-        return GaussianNatural, GaussianPrior
+    def _format(self, n_features: int) -> state_arrays.Format:
+        return state_arrays.gaussian(self.n_components, n_features, self.covariance_type)
+
+    def _array_params(self, n_features: int) -> dict[str, Array]:
+        d = n_features
+        covariance = (d,) if self.covariance_type == "diag" else (d, d)
+        return {
+            **super()._array_params(n_features),
+            "mean_prior": Array([(d,)], NUMBERS),
+            "covariance_prior": Array([covariance], NUMBERS),
+        }
 
     def _build_model(self, n_features: int) -> GaussianModel:
         return GaussianModel(
@@ -270,11 +283,10 @@ class GaussianMixture(MixtureEstimator):
         except ValueError as error:
             raise ValueError(f"covariance_prior: {error}") from error
 
-    def _auto_batch_size(self, n_samples: int) -> int:
+    def _most_per_batch(self) -> int:
         # A covariance needs more points than it has rows, whatever the rate forgets.
         n_rows = self.n_features_in_ if self.covariance_type == "full" else 1
-        most = max(self._most_in_batch, 2 * self.n_components * n_rows)
-        return max(1, min(most, n_samples // 20))
+        return max(self._most_in_batch, 2 * self.n_components * n_rows)
 
     def _check_data(self, X: Any, reset: bool) -> np.ndarray:
         X = self._validated(X, reset, dtype=[np.float64, np.float32], order="C")

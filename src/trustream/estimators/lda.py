@@ -12,15 +12,17 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_non_negative
 
-from trustream import matrices
-from trustream.estimators import lda_building, parameters
+from trustream import matrices, persist
+from trustream._schema import Array
+from trustream.estimators import parameters, topic_models
 from trustream.estimators.base import VariationalEstimator
-from trustream.estimators.settings import Settings
+from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.topic_scores import TopicScores
-from trustream.models.lazy_rows import LazyRows
+from trustream.learning import recipe, state_arrays
 from trustream.models.lda import LdaModel, LdaPrior
 
 
+@persist.register
 class LatentDirichletAllocation(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicScores, VariationalEstimator
 ):
@@ -131,7 +133,7 @@ class LatentDirichletAllocation(
         **parameters.COMMON,
         "doc_topic_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "topic_word_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
-        "local": [StrOptions(set(lda_building.MODELS))],
+        "local": [StrOptions(set(topic_models.MODELS))],
         "max_doc_topics": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
         "mean_change_tol": [Interval(Real, 0, None, closed="left")],
@@ -285,21 +287,28 @@ class LatentDirichletAllocation(
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    @staticmethod
-    def _state_types() -> tuple[type, type]:
-        return LazyRows, LdaPrior
+    def _format(self, n_features: int) -> state_arrays.Format:
+        dtype = parameters.dtype_name(self.dtype)
+        return state_arrays.lda(self.n_components, n_features, dtype)
+
+    def _array_params(self, n_features: int) -> dict[str, Array]:
+        k, d = self.n_components, n_features
+        return {
+            "doc_topic_prior": Array([(), (k,)], NUMBERS, above=0.0),
+            "topic_word_prior": Array([(), (d,), (k, d)], NUMBERS, above=0.0),
+        }
 
     def _build_model(self, n_features: int) -> LdaModel:
-        return lda_building.model(self, n_features)
+        return topic_models.model(self, n_features)
 
     def _reading_model(self) -> LdaModel:
-        return lda_building.reading_model(self, self._current_model())
+        return topic_models.reading_model(self, self._current_model())
 
     def _bounding_model(self) -> LdaModel:
-        return lda_building.bounding_model(self._reading_model())
+        return topic_models.bounding_model(self._reading_model())
 
     def _build_prior(self, X: Any) -> LdaPrior:
-        return lda_building.prior(self, X.shape[1])
+        return topic_models.prior(self, X.shape[1])
 
     def _check_data(self, X: Any, reset: bool) -> sp.csr_array:
         # In order, since the order decides the last digits of what is learned.
@@ -319,24 +328,27 @@ class LatentDirichletAllocation(
         matrices.check_tokens(X)
         return X
 
-    def _settings(self, X: Any) -> Settings:
-        return Settings(
-            method=parameters.METHODS[self.learning_method],
-            rate=self.learning_rate,
-            tau=self.learning_offset,
-            kappa=self.learning_decay,
+    def _recipe(self) -> recipe.Recipe:
+        return recipe.for_topics(
+            self.n_components,
+            method=self.learning_method,
+            adaptive=self.learning_rate == "adaptive",
+            learning_offset=self.learning_offset,
+            learning_decay=self.learning_decay,
             cooldown=self.cooldown,
-            batch_size=parameters.batch_size(
-                self.batch_size,
-                self.learning_method,
-                lda_building.batch_size(X, self.n_components, self.max_iter),
-            ),
+            batch_size=self.batch_size,
             max_iter=self.max_iter,
-            **lda_building.effort(self),
-            local_tol=self.mean_change_tol,
+            inner_iter=self.inner_iter,
+            max_doc_update_iter=self.max_doc_update_iter,
+            max_doc_topics=self.max_doc_topics,
+            mean_change_tol=self.mean_change_tol,
             tol=self.tol,
-            learn=lda_building.LEARN[self.learn_priors],
+            learn_priors=self.learn_priors,
+            collapsed=self.local == "collapsed",
         )
+
+    def _n_tokens(self, X: Any) -> float:
+        return float(X.data.sum())
 
     def _local_settings(self) -> tuple[int, float]:
         # Without learning there is nothing to gain from stopping early.

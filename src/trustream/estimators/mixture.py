@@ -8,11 +8,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, DensityMixin, TransformerMixin
 from sklearn.utils import ClassifierTags
 
+from trustream._schema import Array
 from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
-from trustream.estimators.settings import Effort, Settings
-from trustream.estimators.training import visit
-from trustream.kernels import threads
+from trustream.estimators.bounds import each_block
+from trustream.estimators.schemas import NUMBERS
+from trustream.learning import recipe
 
 
 class MixtureEstimator(
@@ -47,8 +48,7 @@ class MixtureEstimator(
         def look(rows: slice, batch: Any) -> None:
             densities[rows] = model.predictive_log_density(state.lambda_, state.prior, batch)
 
-        with threads.one_blas_thread():
-            visit(model, X, X.shape[0], look)
+        each_block(model, X, look)
         return densities
 
     def score(self, X: Any, y: Any = None) -> float:
@@ -94,29 +94,27 @@ class MixtureEstimator(
             raise ValueError("weight_concentration_prior must be positive and finite")
         return np.broadcast_to(value, (self.n_components,)).copy()
 
-    def _settings(self, X: Any) -> Settings:
-        return Settings(
-            method=parameters.METHODS[self.learning_method],
-            rate=self.learning_rate,
-            tau=self.learning_offset,
-            kappa=self.learning_decay,
+    def _array_params(self, n_features: int) -> dict[str, Array]:
+        weights = Array([(), (self.n_components,)], NUMBERS, above=0.0)
+        return {"weight_concentration_prior": weights}
+
+    def _recipe(self) -> recipe.Recipe:
+        return recipe.for_mixture(
+            method=self.learning_method,
+            adaptive=self.learning_rate == "adaptive",
+            learning_offset=self.learning_offset,
+            learning_decay=self.learning_decay,
             cooldown=self.cooldown,
-            batch_size=parameters.batch_size(
-                self.batch_size, self.learning_method, self._auto_batch_size(X.shape[0])
-            ),
+            batch_size=self.batch_size,
+            most_in_batch=self._most_per_batch(),
             max_iter=self.max_iter,
-            effort=Effort(
-                parameters.inner_iter(self.inner_iter, self.learning_method, self._inner), 1
-            ),
-            local_tol=0.0,
+            inner_iter=self.inner_iter,
+            n_inner=self._inner,
             tol=self.tol,
-            # A mixture has a single draw of its weights: their prior has no best value.
-            learn=(),
         )
 
-    def _auto_batch_size(self, n_samples: int) -> int:
-        # At least twenty steps a pass, so that small data take enough of them.
-        return max(1, min(self._most_in_batch, n_samples // 20))
+    def _most_per_batch(self) -> int:
+        return self._most_in_batch
 
     def _example(self) -> np.ndarray:
         return np.eye(2)

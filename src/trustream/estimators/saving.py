@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from trustream import persist
-from trustream._schema import Described, check_arrays, check_entries, check_values, shown
+from trustream._schema import Array, Described, check_arrays, check_entries, check_values, shown
 from trustream.estimators import parameters, schemas
-from trustream.inference.state import State
+from trustream.learning import state_arrays
 
 
 def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -20,11 +19,7 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     Raises:
         ValueError: parameters were changed after the fit, so that a file could not be read again.
     """
-    state: State = estimator._state
-    arrays = {f"lambda.{key}": value for key, value in _fields(state.lambda_).items()}
-    arrays |= {f"prior.{key}": value for key, value in _fields(state.prior).items()}
-    if state.memory is not None:
-        arrays |= {f"memory.{key}": value for key, value in _fields(state.memory).items()}
+    arrays, state_header = state_arrays.to_arrays(estimator._state)
     params = estimator.get_params(deep=False)
     kept = {}
     for key, value in params.items():
@@ -47,9 +42,7 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         "estimator": type(estimator).__name__,
         "params": kept,
         "attributes": attributes,
-        "n_steps": plain(state.n_steps),
-        "n_seen": plain(state.n_seen),
-        "memory": None if state.memory is None else type(state.memory).__name__,
+        **state_header,
         "rng": persist.generator_to_json(estimator._rng),
     }
     try:
@@ -75,7 +68,7 @@ def from_contents(cls: Any, contents: persist.Contents) -> Any:
     return from_arrays(cls, header, arrays)
 
 
-def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> schemas.Table:
+def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arrays.Table:
     """What the arrays of a file with this header must be; a ValueError if they are not.
 
     Nothing is made of the size that a file claims before this.
@@ -86,14 +79,16 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> schemas.Ta
     _validate(estimator)
     n_features = header["attributes"]["n_features_in_"]
     # Files of versions without other algorithms have no memory.
-    table = schemas.expected_arrays(estimator, header.get("memory"), n_features)
-    check_entries(entries, table, may_lack=[name for name in table if schemas.is_optional(name)])
-    return table
+    table = estimator._format(n_features).table(header.get("memory"))
+    given = {f"param.{name}": rule for name, rule in estimator._array_params(n_features).items()}
+    optional = {"feature_names": Array(None, ("uint8",)), **given}
+    check_entries(entries, table | optional, may_lack=optional)
+    return table | optional
 
 
 def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     """The estimator of a header and arrays that were checked."""
-    given = {key: arrays[f"param.{key}"] for key in _named(arrays, "param")}
+    given = {key: arrays[f"param.{key}"] for key in state_arrays.named(arrays, "param")}
     estimator = cls(**header["params"], **given)
     _validate(estimator)
     for name, value in header["attributes"].items():
@@ -103,17 +98,8 @@ def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray])
         if len(names) != estimator.n_features_in_:
             raise ValueError(f"{len(names)} names for {estimator.n_features_in_} features")
         estimator.feature_names_in_ = np.array(names, dtype=object)
-    lambda_type, prior_type = cls._state_types()
-    lambda_ = _rebuild(lambda_type, arrays, "lambda")
-    prior = _rebuild(prior_type, arrays, "prior")
-    schemas.schema_of(cls).check(estimator, lambda_, prior)
-    memory = header.get("memory")
-    estimator._state = State(
-        lambda_,
-        prior,
-        header["n_steps"],
-        header["n_seen"],
-        None if memory is None else _rebuild(schemas.MEMORIES[memory], arrays, "memory"),
+    estimator._state = state_arrays.from_arrays(
+        estimator._format(estimator.n_features_in_), header, arrays
     )
     estimator._rng = persist.generator_from_json(header["rng"])
     return estimator
@@ -129,7 +115,7 @@ def _plain_params(
     names = cls._get_param_names()
     rules = {name: schemas.LIMITS.get(name, schemas.PLAIN) for name in names}
     check_values(params, rules, "the parameters", may_lack=names)
-    for name in _named(entries, "param"):
+    for name in state_arrays.named(entries, "param"):
         if name in params:
             raise ValueError(f"the parameter {shown(name)} stands there twice")
     return params
@@ -148,21 +134,3 @@ def _is_plain(value: Any) -> bool:
 def plain(value: Any) -> Any:
     """A NumPy scalar as a number of Python's; all else as it is."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _fields(value: Any) -> dict[str, np.ndarray]:
-    """The parts of a named tuple or dataclass as arrays; numbers become arrays of no dimension."""
-    if dataclasses.is_dataclass(value):
-        names = [field.name for field in dataclasses.fields(value)]
-    else:
-        names = list(value._fields)
-    return {name: np.asarray(getattr(value, name)) for name in names}
-
-
-def _named(arrays: Mapping[str, Any], prefix: str) -> list[str]:
-    return [name.split(".", 1)[1] for name in arrays if name.startswith(f"{prefix}.")]
-
-
-def _rebuild(cls: Any, arrays: dict[str, np.ndarray], prefix: str) -> Any:
-    parts = {name: arrays[f"{prefix}.{name}"] for name in _named(arrays, prefix)}
-    return cls(**{name: part.item() if part.ndim == 0 else part for name, part in parts.items()})

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from trustream.inference import empirical_bayes
+from trustream.inference.algorithm import Plan
+from trustream.inference.driver import blocks
 from trustream.inference.state import Info, State, refuse_unless_finite
+from trustream.inference.trust_region import TrustRegion
 from trustream.models.protocol import Model, Rows
 
 
@@ -14,20 +20,20 @@ def step(
     model: Model,
     state: State,
     data: Any,
-    blocks: Sequence[Rows | slice],
+    parts: Sequence[Rows | slice],
     locals_: list[Any] | None = None,
     *,
     n_local: int,
     local_tol: float = 0.0,
 ) -> tuple[State, Info]:
-    """One pass of coordinate ascent over all blocks of the data.
+    """One pass of coordinate ascent over all parts of the data.
 
     The bound in `info.objective` is L(lambda, phi) with the new phi and the old lambda. It never
-    falls from pass to pass, because each block goes on from its beliefs of the pass before.
+    falls from pass to pass, because each part goes on from its beliefs of the pass before.
 
     Args:
-        blocks: the data points in parts, so that memory stays bounded.
-        locals_: beliefs of each block from the pass before (`info.local`), given up: each is
+        parts: the data points in parts, so that memory stays bounded.
+        locals_: beliefs of each part from the pass before (`info.local`), given up: each is
             replaced by the new one, so that there is only one of each. None starts uniform.
 
     Raises:
@@ -37,8 +43,8 @@ def step(
     total = model.zero_statistics()
     bound = model.global_bound(state.lambda_, prior)
     n_documents = 0
-    beliefs: list[Any] = [None] * len(blocks) if locals_ is None else locals_
-    for index, rows in enumerate(blocks):
+    beliefs: list[Any] = [None] * len(parts) if locals_ is None else locals_
+    for index, rows in enumerate(parts):
         batch = model.batch(data, rows)
         natural = model.restrict(state.lambda_, prior, batch)
         local = model.beliefs(prior, batch, None)[0] if locals_ is None else beliefs[index]
@@ -52,3 +58,29 @@ def step(
     n_steps, n_seen = state.n_steps + 1, state.n_seen + n_documents
     state = replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen)
     return state, Info(state.n_steps, 1.0, n_documents, n_documents, 1, beliefs, (bound,))
+
+
+class BatchVB(TrustRegion):
+    """Passes over all data until the bound is level; single batches get trust-region steps."""
+
+    name, data, has_rate = "batch", "all", False
+
+    def steps_per_pass(self, n_documents: int, batch_size: int) -> int:
+        """A pass is a step."""
+        return 1
+
+    def passes(self, model: Any, state: State, plan: Plan) -> Iterator[tuple[State, Info]]:
+        """Passes until one raises the bound by less than `tol` per data point."""
+        options, beliefs, previous = plan.options, None, -np.inf
+        for _ in range(plan.n_passes):
+            parts = blocks(plan.n_documents)
+            state, info = step(model, state, plan.data, parts, beliefs, **options.local)
+            beliefs = info.local
+            if options.learn:
+                state = empirical_bayes.update(
+                    model, state, None, info.local, rho=1.0, rng=None, learn=options.learn
+                )
+            yield state, info
+            if info.objective[-1] - previous < options.tol * plan.n_documents:
+                return
+            previous = info.objective[-1]

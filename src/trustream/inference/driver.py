@@ -11,6 +11,9 @@ from trustream.inference.schedules import Schedule
 from trustream.inference.state import Info, State
 from trustream.models.protocol import Batch, Model, Rows
 
+# Data points at a time where all of them are visited: bounds the memory of a pass.
+BLOCK_SIZE = 256
+
 
 class Step(Protocol):
     """A stochastic algorithm with its own settings filled in (`functools.partial`)."""
@@ -32,6 +35,18 @@ def shuffled(n_documents: int, batch_size: int, rng: np.random.Generator) -> Ite
     n_batches = -(-n_documents // batch_size)
     for rows in np.array_split(rng.permutation(n_documents), n_batches):
         yield np.sort(rows)
+
+
+def blocks(n_documents: int) -> list[slice]:
+    """All rows in order, BLOCK_SIZE at a time.
+
+    >>> blocks(300)
+    [slice(0, 256, None), slice(256, 300, None)]
+    """
+    return [
+        slice(first, min(first + BLOCK_SIZE, n_documents))
+        for first in range(0, n_documents, BLOCK_SIZE)
+    ]
 
 
 def run(

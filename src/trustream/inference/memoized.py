@@ -28,13 +28,14 @@ batches times the size of lambda for mixtures; `Info.memory` has it in bytes.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from trustream.inference import empirical_bayes
+from trustream.inference.algorithm import Algorithm, Plan, StepOptions
 from trustream.inference.state import Info, State, advance, refuse_unless_finite
 from trustream.models.protocol import Batch, Model
 
@@ -155,3 +156,38 @@ def n_bytes(memory: Memory) -> int:
             arrays += [*visit.statistics]
             arrays += [] if visit.local is None else [visit.local]
     return sum(np.asarray(array).nbytes for array in arrays)
+
+
+class Memoized(Algorithm):
+    """Visits to the same batches in changing order, until a pass no longer raises the bound."""
+
+    name, data, takes_batches = "memoized", "all", False
+
+    def step(
+        self, model: Any, state: State, batch: Any, options: StepOptions
+    ) -> tuple[State, Info]:
+        """Refused: a batch is visited again and again, and has a number."""
+        raise ValueError("memoized inference needs all data: it has no steps on single batches")
+
+    def passes(self, model: Any, state: State, plan: Plan) -> Iterator[tuple[State, Info]]:
+        """Passes over the batches; the last step of each has the bound of all data."""
+        options, previous = plan.options, -np.inf
+        batches = list(self.batches(plan))
+        state = init(model, state, len(batches))
+        for _ in range(plan.n_passes):
+            order = options.rng.permutation(len(batches)).tolist()
+            for index in order:
+                batch = model.batch(plan.data, batches[index])
+                state, info = step(model, state, batch, index, **options.local)
+                if index == order[-1]:
+                    info = replace(info, objective=(bound(model, state),))
+                    if options.learn:
+                        state = learned(model, state, options.learn)
+                yield state, info
+            if info.objective[0] - previous < options.tol * plan.n_documents:
+                return
+            previous = info.objective[0]
+
+    def finish(self, state: State) -> State:
+        """Without the memory: statistics and beliefs are of no use without the data."""
+        return replace(state, memory=None)

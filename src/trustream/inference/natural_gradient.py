@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from trustream.inference.algorithm import StepOptions
+from trustream.inference.driver import Step
 from trustream.inference.state import Info, State, advance
+from trustream.inference.stochastic import StochasticAlgorithm
 from trustream.models.protocol import Batch, Model
 
 
@@ -30,3 +34,13 @@ def step(
     natural = model.blend(anchor, prior, batch, statistics, rho, scale)
     state = advance(model, state, batch, natural, rho)
     return state, Info(state.n_steps, rho, n_documents, batch.size, 1, local)
+
+
+class NaturalGradient(StochasticAlgorithm):
+    """Ordinary stochastic variational inference; "online" is scikit-learn's name for it."""
+
+    name, aliases = "natural-gradient", ("online",)
+
+    def update(self, options: StepOptions) -> Step:
+        """`step` with its settings filled in."""
+        return partial(step, **options.local)

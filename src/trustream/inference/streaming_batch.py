@@ -7,18 +7,30 @@ start again. Priors that are learned go on from one draw to the next; lambda doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from trustream.inference import batch, empirical_bayes
+from trustream.inference import batch, empirical_bayes, streaming_vb
+from trustream.inference.algorithm import Algorithm, Plan, Start, StepOptions
+from trustream.inference.driver import BLOCK_SIZE
 from trustream.inference.state import Info, State
 from trustream.models.protocol import Model, Rows
 
-# Makes the lambda that batch VB starts from, given prior, rows and random numbers.
-Start = Callable[[Any, Rows | slice, np.random.Generator], Any]
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Rows of the data, to be prepared in parts."""
+
+    data: Any
+    rows: Rows
+
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return self.rows.size
 
 
 def draw(n_documents: int, batch_size: int, rng: np.random.Generator) -> Rows:
@@ -43,7 +55,7 @@ def step(
     local_tol: float = 0.0,
     tol: float = 0.0,
     learn: Collection[str] = (),
-    block_size: int = 256,
+    block_size: int = BLOCK_SIZE,
     start: Start | None = None,
 ) -> tuple[State, Info]:
     """Batch VB on some rows from a random start; lambda is replaced.
@@ -59,7 +71,7 @@ def step(
         tol: stop when a pass raises the bound by less than this many nats a data point.
         learn: names of the priors that empirical Bayes may change after each pass.
         block_size: data points worked on at a time.
-        start: lambda to start from; None is the model's `initial`.
+        start: makes the lambda to start from; None is the model's `initial`.
 
     Raises:
         FloatingPointError: lambda became infinite; `state` is as it was.
@@ -86,3 +98,52 @@ def step(
     state = replace(state, lambda_=work.lambda_, prior=work.prior, n_steps=n_steps, n_seen=n_seen)
     size = int(rows.size)
     return state, Info(n_steps, 1.0, size, size, len(bounds), beliefs, tuple(bounds))
+
+
+class StreamingBatch(Algorithm):
+    """Draws of 50,000 data points, as in section 4.3 of the paper."""
+
+    name, data = "streaming-batch", "draws"
+    batch_size, n_inner = 50_000, 100
+
+    def init(self, model: Any, prior: Any, rng: np.random.Generator, start: Start | None) -> State:
+        """lambda = eta until the first draw replaces it."""
+        return streaming_vb.init(model, prior)
+
+    def batch(self, model: Any, data: Any, rows: Rows | slice) -> Drawn:
+        """The rows themselves, which are prepared in parts, pass by pass."""
+        return Drawn(data, np.arange(data.shape[0])[rows])
+
+    def savepoint(self, model: Any, state: State, batch: Any) -> Callable[[], None]:
+        """Nothing: a step works on parameters of its own."""
+        return lambda: None
+
+    def step(
+        self, model: Any, state: State, batch: Drawn, options: StepOptions
+    ) -> tuple[State, Info]:
+        """Learn from a draw; what was learned before is replaced."""
+        make = options.start
+        return step(
+            model,
+            state,
+            batch.data,
+            batch.rows,
+            n_inner=options.n_inner,
+            tol=options.tol,
+            rng=options.rng,
+            learn=options.learn,
+            start=None if make is None else lambda prior, rows, rng: make(prior, rng),
+            **options.local,
+        )
+
+    def steps_per_pass(self, n_documents: int, batch_size: int) -> int:
+        """A draw is a step."""
+        return 1
+
+    def n_passes(self, n_documents: int, batch_size: int, wanted: int) -> int:
+        """One if a draw has all data: nothing is gained from drawing them again."""
+        return 1 if batch_size >= n_documents else wanted
+
+    def batches(self, plan: Plan) -> Iterable[Rows]:
+        """A single draw."""
+        return [draw(plan.n_documents, plan.batch_size, plan.options.rng)]

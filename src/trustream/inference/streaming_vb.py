@@ -35,6 +35,7 @@ from typing import Any
 import numpy as np
 
 from trustream.inference import empirical_bayes
+from trustream.inference.algorithm import Algorithm, Start, StepOptions
 from trustream.inference.state import Info, State, advance
 from trustream.models.protocol import Batch, Float64, Model
 
@@ -133,3 +134,38 @@ def learned(
     value = empirical_bayes.improved(new._replace(mean_log=mean_log, n_draws=count), rho=1.0)
     lambda_, prior = model.replace_prior(state.lambda_, state.prior, batch, {"alpha": value})
     return replace(state, lambda_=lambda_, prior=prior, memory=Draws(log_sum, count))
+
+
+class StreamingVB(Algorithm):
+    """Each batch once, in batches of 1,000 as in section 4.3 of the paper."""
+
+    name, data = "streaming-vb", "arrivals"
+    batch_size, n_inner = 1_000, 100
+
+    def init(self, model: Any, prior: Any, rng: np.random.Generator, start: Start | None) -> State:
+        """lambda_0 = eta, whatever the start: that is for the first batch."""
+        return init(model, prior)
+
+    def step(
+        self, model: Any, state: State, batch: Any, options: StepOptions
+    ) -> tuple[State, Info]:
+        """Learn from a batch; the first starts where any fit would, at data points if need be."""
+        first = None
+        if state.n_seen == 0 and options.start is not None:
+            lambda_ = options.start(state.prior, options.rng)
+            first = model.restrict(lambda_, state.prior, batch)
+        return step(
+            model,
+            state,
+            batch,
+            n_inner=options.n_inner,
+            tol=options.tol,
+            rng=options.rng,
+            learn="alpha" in options.learn,
+            start=first,
+            **options.local,
+        )
+
+    def n_passes(self, n_documents: int, batch_size: int, wanted: int) -> int:
+        """One: what is seen twice counts twice."""
+        return 1

@@ -14,9 +14,13 @@ start from lambda_t itself.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+from trustream.inference.algorithm import StepOptions
+from trustream.inference.driver import Step
 from trustream.inference.state import Info, State, advance
+from trustream.inference.stochastic import StochasticAlgorithm
 from trustream.models.protocol import Batch, Model
 
 
@@ -95,3 +99,13 @@ def penalised_objective(
     if xi > 0:
         value -= xi * model.divergence(natural, state.prior, batch, anchor)
     return value
+
+
+class TrustRegion(StochasticAlgorithm):
+    """Algorithm 1 of the paper."""
+
+    name = "trust-region"
+
+    def update(self, options: StepOptions) -> Step:
+        """`step` with its settings filled in."""
+        return partial(step, n_inner=options.n_inner, **options.local)

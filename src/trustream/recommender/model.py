@@ -20,6 +20,7 @@ from trustream.recommender.ratings import Ratings, from_frame, from_matrix, is_f
 _OWN = ("threshold", "user_column", "item_column", "rating_column", "timestamp_column")
 
 
+@persist.register
 class TopicRecommender(RankedItems, BaseEstimator):
     """Recommend items by latent Dirichlet allocation: users are documents, liked items words.
 

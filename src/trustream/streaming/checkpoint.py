@@ -20,26 +20,21 @@ from trustream._schema import (
     optional,
 )
 from trustream.inference.state import State
-from trustream.inference.streaming_vb import Draws
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_prior import LdaPrior
-from trustream.models.validity import check_lda
+from trustream.learning import state_arrays
+from trustream.learning.recipe import Recipe
+from trustream.streaming import old_checkpoints, stream_model
 from trustream.streaming.clock import Clock
-from trustream.streaming.settings import TrainerSettings
+from trustream.streaming.stream_model import StreamModel
 
 # Of the header; a checkpoint with a higher one is for a later version of trustream.
-VERSION = 1
+VERSION = 2
 _ADVICE = "restore the store from a copy, or train a model by another name"
 _HEADER = {
     "stream": integer(1, VERSION),
     "arrival": integer(-1),
-    "memory_count": optional(number(least=0.0)),
     "settings": mapping,
-    "scale": number(above=0.0),
-    "shift": number(least=0.0),
-    "eta": number(above=0.0),
-    "n_steps": integer(0),
-    "n_seen": integer(0),
+    "recipe": optional(mapping),
+    **state_arrays.HEADER,
     "clock": mapping,
     "draws": mapping,
     "others": mapping,
@@ -62,7 +57,7 @@ class Checkpoint:
     """A trainer between two steps.
 
     Attributes:
-        settings: what the trainer was made with.
+        model: what is learned, with the recipe that it began with.
         state: parameters, priors, steps.
         words: by column, as of the last step.
         clock: of the learning rate.
@@ -72,7 +67,7 @@ class Checkpoint:
         best_score, last_score: of held-out documents, None before the first.
     """
 
-    settings: TrainerSettings
+    model: StreamModel
     state: State
     words: Sequence[str | None]
     clock: Clock
@@ -84,26 +79,14 @@ class Checkpoint:
 
     def to_bytes(self) -> bytes:
         """As a safetensors file with a JSON header."""
-        lambda_, prior = self.state.lambda_, self.state.prior
-        arrays = {
-            "lambda.stored": lambda_.stored,
-            "lambda.totals": lambda_.totals,
-            "prior.alpha": prior.alpha,
-            "words": persist.pack_strings([word or "" for word in self.words]),
-        }
-        memory = self.state.memory  # of streaming VB; the other methods here keep none
-        if isinstance(memory, Draws):
-            arrays["memory.log_sum"] = memory.log_sum
+        arrays, state = state_arrays.to_arrays(self.state)
+        arrays["words"] = persist.pack_strings([word or "" for word in self.words])
         header = {
             "stream": VERSION,
             "arrival": self.arrival,
-            "memory_count": memory.count if isinstance(memory, Draws) else None,
-            "settings": asdict(self.settings),
-            "scale": lambda_.scale,
-            "shift": lambda_.shift,
-            "eta": prior.eta,
-            "n_steps": self.state.n_steps,
-            "n_seen": self.state.n_seen,
+            "settings": stream_model.to_json(self.model),
+            "recipe": self.model.recipe.to_json(),
+            **state,
             "clock": asdict(self.clock),
             "draws": self.draws,
             "others": self.others,
@@ -129,30 +112,32 @@ class Checkpoint:
 
     @classmethod
     def _of(cls, contents: persist.Contents) -> Checkpoint:
-        header = contents.header
+        version = {"stream": contents.header["stream"]}
+        check_values(version, {"stream": _HEADER["stream"]}, "the header")
+        is_old = version["stream"] == 1
+        header = old_checkpoints.header(contents.header) if is_old else contents.header
         check_values(header, _HEADER, "the header")
-        settings = TrainerSettings.of(header["settings"])
-        table = _arrays(settings, header["memory_count"] is not None, contents.entries)
-        check_entries(contents.entries, table)
+        model = stream_model.from_json(header["settings"])
+        if header["recipe"] is not None:
+            model = model.with_recipe(Recipe.from_json(header["recipe"]))
+        n_words = _n_words(contents.entries)
+        format = model.format(n_words)
+        table = {**format.table(header["memory"]), "words": Array(None, ("uint8",))}
+        written = old_checkpoints.table(table) if is_old else table
+        check_entries(contents.entries, written)
         arrays = contents.arrays()
-        check_arrays(arrays, table)
+        check_arrays(arrays, written)
+        if is_old:
+            arrays = old_checkpoints.arrays(contents.header, arrays)
         words = [word or None for word in persist.unpack_strings(arrays["words"])]
-        stored = arrays["lambda.stored"]
-        if len(words) != stored.shape[0]:
-            raise ValueError(f"{len(words)} words for {stored.shape[0]} rows of lambda")
+        if len(words) != n_words:
+            raise ValueError(f"{len(words)} words for {n_words} rows of lambda")
         clock = _clock(header["clock"])
         for generator in ("draws", "others"):
             persist.generator_from_json(header[generator])
-        alpha = arrays["prior.alpha"]
-        prior = LdaPrior.of(alpha, header["eta"], alpha.size, stored.shape[0])
-        lambda_ = LazyRows(stored, header["scale"], header["shift"], arrays["lambda.totals"])
-        check_lda(lambda_, prior)
-        memory = None
-        if header["memory_count"] is not None:
-            memory = Draws(arrays["memory.log_sum"], header["memory_count"])
         return cls(
-            settings,
-            State(lambda_, prior, header["n_steps"], header["n_seen"], memory),
+            model,
+            state_arrays.from_arrays(format, header, arrays),
             words,
             clock,
             header["draws"],
@@ -171,19 +156,7 @@ def _clock(values: Any) -> Clock:
     return clock
 
 
-def _arrays(
-    settings: TrainerSettings, has_memory: bool, entries: Mapping[str, Described]
-) -> dict[str, Array]:
-    """What the arrays must be; only they say how many words there are."""
-    k = settings.n_components
+def _n_words(entries: Mapping[str, Described]) -> int:
+    """Columns of the model; only the arrays say how many there are."""
     stored = entries.get("lambda.stored")
-    n_words = stored.shape[0] if stored is not None and stored.shape else 0
-    table = {
-        "lambda.stored": Array([(n_words, k)], (settings.dtype,)),
-        "lambda.totals": Array([(k,)], least=0.0),
-        "prior.alpha": Array([(k,)], above=0.0),
-        "words": Array(None, ("uint8",)),
-    }
-    if has_memory:
-        table["memory.log_sum"] = Array([(k,)])
-    return table
+    return stored.shape[0] if stored is not None and stored.shape else 0

@@ -83,6 +83,10 @@ class Clock:
         """
         return min(LARGEST_RATE, (tau + (self.arrived + self.quiet) / batch_size) ** -kappa)
 
+    def looks(self, totals: Totals) -> float:
+        """How often each training document was looked at, on average."""
+        return self.looked_at / max(totals.training, 1)
+
     def is_idle(self, totals: Totals) -> bool:
         """Whether a whole pass over the store has been made since anything arrived."""
         nothing_new = totals.added == self.added

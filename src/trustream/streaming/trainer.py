@@ -22,15 +22,15 @@ import numpy as np
 from trustream import persist
 from trustream.inference.state import Info
 from trustream.kernels import threads
+from trustream.learning import algorithms
 from trustream.store import open_store
 from trustream.store.protocol import Documents, Store, Totals
+from trustream.streaming.batches import Arrivals, Direct, Drawn, Prefetcher
 from trustream.streaming.checkpoint import Checkpoint
-from trustream.streaming.learner import StreamLearner
-from trustream.streaming.model import DEFAULT_NAME, as_estimator, load_checkpoint
-from trustream.streaming.prefetch import Arrivals, Direct, Drawn, Prefetcher
-from trustream.streaming.score import Score
-from trustream.streaming.settings import TrainerSettings
-from trustream.streaming.warming import warm_up
+from trustream.streaming.lda.model import TopicStream
+from trustream.streaming.published import DEFAULT_NAME, as_estimator, load_checkpoint
+from trustream.streaming.stream_model import Score, StreamModel
+from trustream.streaming.training import Training, batch_size
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,10 @@ class StreamTrainer:
         Of the model's checkpoint in the store.
     n_jobs : int, default=None
         Threads, all cores if None; results do not depend on it.
+    model : StreamModel, default=None
+        What to learn, if it is not topics: `n_components` and options then have no meaning.
     **options
-        The other fields of `TrainerSettings`.
+        The other fields of `TopicStream`: method, batch_size, random_state and so on.
 
     Examples
     --------
@@ -98,35 +100,44 @@ class StreamTrainer:
         prefetch: bool | None = None,
         name: str = DEFAULT_NAME,
         n_jobs: int | None = None,
+        model: StreamModel | None = None,
         **options: Any,
     ) -> None:
-        self.settings = TrainerSettings(n_components=n_components, **options)
+        if model is None:
+            model = TopicStream(n_components=n_components, **options)
+        elif options:
+            raise ValueError(f"{', '.join(options)}: a model that is given has settings of its own")
         _check_seconds("checkpoint_every", checkpoint_every)
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
         self.prefetch = "://" in store.url if prefetch is None else prefetch
         self._source: Prefetcher | Direct | Arrivals | None = None
         n_threads, checkpoint = threads.n_threads(n_jobs), load_checkpoint(store, name)
         if checkpoint is None:
-            self._learner = StreamLearner(store, self.settings, n_threads)
+            self._training = Training(store, model, n_threads)
         else:
-            self._learner = StreamLearner.resumed(store, self.settings, n_threads, checkpoint)
+            self._training = Training.resumed(store, model, n_threads, checkpoint)
+
+    @property
+    def model(self) -> StreamModel:
+        """What is learned, with its settings and its recipe."""
+        return self._training.model
 
     # --- learning
 
     @property
     def n_steps(self) -> int:
         """Steps taken since the model's beginning."""
-        return self._learner.learned.state.n_steps
+        return self._training.learned.state.n_steps
 
     @property
     def last_score(self) -> float | None:
         """Of held-out documents, when they were scored last; None before."""
-        return self._learner.last_score
+        return self._training.last_score
 
     @property
     def best_score(self) -> float | None:
         """The highest score of held-out documents so far; None before the first."""
-        return self._learner.best_score
+        return self._training.best_score
 
     def steps(
         self, poll: float = 0.2, stop: Callable[[], object] | None = None
@@ -143,7 +154,7 @@ class StreamTrainer:
         stop : callable, default=None
             Asked while a batch is waited for; a true value ends the steps.
         """
-        warm_up(self.settings.method, self.settings.dtype)
+        self.model.warm_up()
         while True:
             info = None
             try:
@@ -154,7 +165,7 @@ class StreamTrainer:
                     drawn = self._next(poll)
                 documents = drawn.documents
                 if documents is not None and documents.indices.size > 0:
-                    if not self._learner.follow(documents):
+                    if not self._training.follow(documents):
                         # Its columns mean other words by now: draw it again.
                         self.close()
                         continue
@@ -168,24 +179,24 @@ class StreamTrainer:
                 time.sleep(poll)
 
     def _next(self, timeout: float) -> Drawn | None:
-        learned = self._learner.learned
-        if self._source is None and self.settings.method == "streaming-vb":
-            batch_size = self.settings.batch_size
-            self._source = Arrivals(self.store, batch_size, learned.arrival, learned.draws)
+        learned = self._training.learned
+        size = partial(batch_size, self.model)
+        if self._source is None and algorithms.get(self.model.recipe.method).data == "arrivals":
+            self._source = Arrivals(self.store, size, learned.arrival, learned.draws)
         elif self._source is None:
             rng = persist.generator_from_json(learned.draws)
             if self.prefetch:
                 opened = partial(open_store, self.store.url, create=False)
-                self._source = Prefetcher(opened, self.settings.batch_size, rng)
+                self._source = Prefetcher(opened, size, rng)
             else:
-                self._source = Direct(self.store, self.settings.batch_size, rng)
+                self._source = Direct(self.store, size, rng)
         return self._source.next(timeout)
 
     def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
-        learner = self._learner
-        info = learner.step(drawn, documents)
-        scored = learner.score() if self.settings.is_scored(info.n_steps) else None
-        return StreamInfo(info, drawn.totals, learner.n_words, scored)
+        training = self._training
+        info = training.step(drawn, documents)
+        scored = training.score() if self.model.is_scored(info.n_steps) else None
+        return StreamInfo(info, drawn.totals, training.n_words, scored)
 
     def run(
         self,
@@ -248,14 +259,14 @@ class StreamTrainer:
         return last
 
     def _is_idle(self, info: StreamInfo) -> bool:
-        clock = self._learner.learned.clock
+        clock = self._training.learned.clock
         return clock is not None and clock.is_idle(info.totals)
 
     # --- what was learned
 
     def checkpoint(self) -> Checkpoint | None:
         """All that is needed to go on from here, None before the first step; shares memory."""
-        return self._learner.checkpoint()
+        return self._training.checkpoint()
 
     def save(self) -> None:
         """Write a checkpoint to the store, in one transaction."""
@@ -263,18 +274,17 @@ class StreamTrainer:
         if checkpoint is not None:
             self.store.save(self.name, checkpoint.to_bytes())
 
-    def top_words(self, n: int = 10) -> list[list[str]]:
-        """The n most probable words of each topic, most probable first."""
+    def estimator(self) -> Any:
+        """What was learned so far as a fitted estimator, which shares memory with the trainer."""
         checkpoint = self.checkpoint()
         if checkpoint is None:
             raise ValueError("nothing was learned yet: call run first")
-        return as_estimator(checkpoint).top_words(n)
+        return as_estimator(checkpoint)
 
-    def largest_topics(self, n: int = 10) -> list[list[str]]:
-        """The same, the topic with most words first."""
-        topics = self.top_words(n)
-        totals = self._learner.learned.state.lambda_.totals
-        return [topics[k] for k in np.argsort(-totals, kind="stable")]
+    def top_words(self, n: int = 10) -> list[list[str]]:
+        """The n most probable words of each topic, most probable first."""
+        words: list[list[str]] = self.estimator().top_words(n)
+        return words
 
     def close(self) -> None:
         """End the thread that draws ahead; the store stays open."""

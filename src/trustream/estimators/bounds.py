@@ -1,4 +1,4 @@
-"""Looking at data with a fitted model: local beliefs and bounds, block by block."""
+"""Local beliefs and bounds of data under a fitted model, block by block."""
 
 from __future__ import annotations
 
@@ -8,12 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from trustream.estimators import parameters, training
+from trustream.estimators import parameters
+from trustream.inference.driver import blocks
 from trustream.inference.state import State
 from trustream.kernels import threads
 
 
-class Reading:
+def each_block(model: Any, X: Any, look: Callable[[slice, Any], None]) -> None:
+    """Prepare the data block by block and hand each to `look(rows, batch)`."""
+    with threads.one_blas_thread():
+        for rows in blocks(X.shape[0]):
+            look(rows, model.batch(X, rows))
+
+
+class Bounds:
     """What estimators say about data without learning from them; see `VariationalEstimator`."""
 
     n_components: int
@@ -41,7 +49,7 @@ class Reading:
         return self._current_model()
 
     def elbo(self, X: Any, *, total_samples: float | None = None) -> float:
-        """Lower bound on the evidence in nats a data point, local beliefs fitted to X.
+        """Lower bound on the evidence in nats per data point, local beliefs fitted to X.
 
         { (N/B) sum_n E[log p(x_n, z_n | beta) / q(z_n)] - KL(q(beta) || p(beta)) } / N
 
@@ -84,8 +92,7 @@ class Reading:
             local, _ = model.local_step(natural, state.prior, batch, local, n_local, tol)
             look(rows, batch, natural, local)
 
-        with threads.one_blas_thread():
-            training.visit(model, X, X.shape[0], visit)
+        each_block(model, X, visit)
 
     def _beliefs(self, X: Any) -> np.ndarray:
         """Local beliefs of all rows, (n_samples, n_components)."""

@@ -8,19 +8,19 @@ from typing import NamedTuple
 from trustream.store.protocol import Store
 
 
-class News(NamedTuple):
-    """Changes of a vocabulary: (column, word) pairs that are new or mean another word, by column.
+class VocabularyChanges(NamedTuple):
+    """What changed in a vocabulary: columns that are new or mean another word, and the word.
 
     Attributes:
-        changes: the pairs; a word is None where a column has none any more.
+        pairs: (column, word); a word is None where a column has none any more.
         version: of the vocabulary after them.
     """
 
-    changes: list[tuple[int, str | None]]
+    pairs: list[tuple[int, str | None]]
     version: int
 
 
-class Vocabulary:
+class ModelWords:
     """Words by column, and which versions of the store's vocabulary they agree with."""
 
     def __init__(self, words: Iterable[str | None] = ()) -> None:
@@ -31,23 +31,22 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.words)
 
-    def news(self, store: Store, version: int) -> News | None:
+    def changes(self, store: Store, version: int) -> VocabularyChanges | None:
         """What changed in the store since the words were taken in; None if that is `version`."""
         if version == self._version:
             return None
         found = store.vocabulary_since(self._version)
-        pairs = zip(found.columns.tolist(), found.words, strict=True)
-        changes = [
+        pairs = [
             (column, word)
-            for column, word in pairs
+            for column, word in zip(found.columns.tolist(), found.words, strict=True)
             if column >= len(self.words) or word != self.words[column]
         ]
-        return News(changes, found.version)
+        return VocabularyChanges(pairs, found.version)
 
-    def savepoint(self, news: News) -> Callable[[], None]:
+    def savepoint(self, changes: VocabularyChanges) -> Callable[[], None]:
         """What puts the words back after these changes were taken in, or some of them."""
         versions, n_words = (self._version, self._valid_from), len(self.words)
-        old = [(column, self.words[column]) for column, _ in news.changes if column < n_words]
+        old = [(column, self.words[column]) for column, _ in changes.pairs if column < n_words]
 
         def restore() -> None:
             del self.words[n_words:]
@@ -57,14 +56,15 @@ class Vocabulary:
 
         return restore
 
-    def take_in(self, news: News, n_columns: int) -> None:
-        """Words for n_columns from now on."""
+    def take_in(self, changes: VocabularyChanges) -> None:
+        """These words from now on."""
         n_before = len(self.words)
+        n_columns = max([n_before, *(column + 1 for column, _ in changes.pairs)])
         self.words += [None] * (n_columns - n_before)
-        for column, word in news.changes:
+        for column, word in changes.pairs:
             self.words[column] = word
-        self._version = news.version
-        if any(column < n_before for column, _ in news.changes):
+        self._version = changes.version
+        if any(column < n_before for column, _ in changes.pairs):
             self._valid_from = self._version
 
     def holds(self, version: int) -> bool:

@@ -1,4 +1,4 @@
-"""The next batch, read from the store while the last one is learned from."""
+"""Where the batches of a trainer come from: draws from a store, perhaps ahead, or arrivals."""
 
 from __future__ import annotations
 
@@ -31,17 +31,21 @@ class Drawn:
     arrival: int = -1
 
 
-def draw(store: Store, batch_size: int, rng: np.random.Generator) -> Drawn:
+# Documents of a batch, by what is in the store.
+BatchSize = Callable[[Totals], int]
+
+
+def draw(store: Store, batch_size: BatchSize, rng: np.random.Generator) -> Drawn:
     """A batch as the store is now."""
     totals = store.totals()
-    documents = store.draw(batch_size, rng) if totals.training else None
+    documents = store.draw(batch_size(totals), rng) if totals.training else None
     return Drawn(documents, totals, persist.generator_to_json(rng))
 
 
 class Direct:
     """Draws each batch when it is asked for: slower, and a run that feeds its own store repeats."""
 
-    def __init__(self, store: Store, batch_size: int, rng: np.random.Generator) -> None:
+    def __init__(self, store: Store, batch_size: BatchSize, rng: np.random.Generator) -> None:
         self._arguments = (store, batch_size, rng)
 
     def next(self, timeout: float | None = None) -> Drawn:
@@ -56,7 +60,7 @@ class Arrivals:
     """Takes documents once, in the order of their arrival."""
 
     def __init__(
-        self, store: Store, batch_size: int, after: int, generator: dict[str, Any]
+        self, store: Store, batch_size: BatchSize, after: int, generator: dict[str, Any]
     ) -> None:
         self._store, self._batch_size = store, batch_size
         self._after, self._generator = after, generator
@@ -64,7 +68,7 @@ class Arrivals:
     def next(self, timeout: float | None = None) -> Drawn:
         """What has arrived since, at most a batch."""
         totals = self._store.totals()
-        documents, self._after = self._store.arrivals(self._after, self._batch_size)
+        documents, self._after = self._store.arrivals(self._after, self._batch_size(totals))
         return Drawn(documents if documents.keys else None, totals, self._generator, self._after)
 
     def close(self) -> None:
@@ -83,10 +87,10 @@ class Prefetcher:
     """
 
     def __init__(
-        self, open_store: Callable[[], Store], batch_size: int, rng: np.random.Generator
+        self, open_store: Callable[[], Store], batch_size: BatchSize, rng: np.random.Generator
     ) -> None:
         self._exchange = _Exchange()
-        # It must not refer to the prefetcher, which would then never be given up.
+        # It must not refer to the prefetcher, which would then never be collected.
         self._thread = threading.Thread(
             target=_draw_ahead,
             args=(self._exchange, open_store, batch_size, rng),
@@ -139,7 +143,7 @@ class _Exchange:
 def _draw_ahead(
     exchange: _Exchange,
     open_store: Callable[[], Store],
-    batch_size: int,
+    batch_size: BatchSize,
     rng: np.random.Generator,
 ) -> None:
     """What the thread does."""

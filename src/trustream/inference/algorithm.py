@@ -1,0 +1,143 @@
+"""What an algorithm says of itself, so that one learner can run any of them.
+
+Each file of this package has the pure step of one algorithm and, at its end, an `Algorithm` that
+tells how the algorithm starts, steps and ends. `trustream.learning.algorithms` lists them by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from trustream.inference import driver
+from trustream.inference.state import Info, State
+from trustream.models.protocol import Rows
+
+# Makes the lambda that learning starts from, given prior, rows of the data and random numbers.
+Start = Callable[[Any, "Rows | slice", np.random.Generator], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StepOptions:
+    """What a single step is told.
+
+    Attributes:
+        rng: draws the random numbers of the step.
+        rho: learning rate; algorithms without one ignore it.
+        n_documents: N, the number of data points that the batch stands for.
+        n_inner: most pairs of local and global update, or passes over the batch.
+        n_local, local_tol: most iterations of a local step, and the change that ends it sooner.
+        tol: what runs until it converges stops when it gains less, in nats per data point.
+        learn: names of the priors that empirical Bayes may change.
+        adaptive: whether the learning rate is found from the gradients instead of `rho`.
+        start: makes the lambda that a batch starts from, where an algorithm needs one; None is the
+            model's own random start.
+    """
+
+    rng: np.random.Generator
+    rho: float
+    n_documents: float
+    n_inner: int
+    n_local: int
+    local_tol: float
+    tol: float
+    learn: tuple[str, ...]
+    adaptive: bool = False
+    start: Callable[[Any, np.random.Generator], Any] | None = None
+
+    @property
+    def local(self) -> dict[str, Any]:
+        """The arguments of a local step."""
+        return {"n_local": self.n_local, "local_tol": self.local_tol}
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Passes over data that are all there.
+
+    Attributes:
+        data: what the model prepares batches from.
+        n_documents: N, rows of the data.
+        batch_size: most rows of a step.
+        n_passes: most passes.
+        options: of steps that do not depend on how far learning has come.
+        step: takes one step on the given rows.
+    """
+
+    data: Any
+    n_documents: int
+    batch_size: int
+    n_passes: int
+    options: StepOptions
+    step: Callable[[State, Rows], tuple[State, Info]]
+
+
+class Algorithm(ABC):
+    """How an algorithm starts, steps and ends; the defaults here are those of a stochastic one.
+
+    Attributes:
+        name: of the algorithm, as users give it.
+        aliases: other names.
+        data: what it learns from. "batches" stand for all data and may be drawn again and again,
+            "arrivals" are seen once each, "draws" are learned from afresh each time, and "all"
+            visits the same batches in every pass.
+        has_rate: whether a learning rate and N enter its steps.
+        takes_batches: whether single batches can be learned from as they come.
+        batch_size, n_inner: of a step, where neither the user nor the model has a say.
+    """
+
+    name: ClassVar[str]
+    aliases: ClassVar[tuple[str, ...]] = ()
+    data: ClassVar[Literal["batches", "arrivals", "draws", "all"]] = "batches"
+    has_rate: ClassVar[bool] = False
+    takes_batches: ClassVar[bool] = True
+    batch_size: ClassVar[int | None] = None
+    n_inner: ClassVar[int | None] = None
+
+    def init(self, model: Any, prior: Any, rng: np.random.Generator, start: Start | None) -> State:
+        """The state before the first step."""
+        if start is None:
+            return State(model.initial(prior, rng), prior)
+        return State(start(prior, slice(None), rng), prior)
+
+    def batch(self, model: Any, data: Any, rows: Rows | slice) -> Any:
+        """Rows of the data as a step takes them."""
+        return model.batch(data, rows)
+
+    def savepoint(self, model: Any, state: State, batch: Any) -> Callable[[], None]:
+        """What puts the state back, whatever a step on the batch did to its memory."""
+        undo: Callable[[], None] = model.savepoint(state.lambda_, state.prior, batch)
+        return undo
+
+    @abstractmethod
+    def step(
+        self, model: Any, state: State, batch: Any, options: StepOptions
+    ) -> tuple[State, Info]:
+        """Learn from one batch, priors included; `state` is consumed."""
+
+    def steps_per_pass(self, n_documents: int, batch_size: int) -> int:
+        """Steps that one pass over the data takes."""
+        return -(-n_documents // batch_size)
+
+    def n_passes(self, n_documents: int, batch_size: int, wanted: int) -> int:
+        """Passes that are of use, of so many that are wanted."""
+        return wanted
+
+    def batches(self, plan: Plan) -> Iterable[Rows]:
+        """Rows of the batches of one pass."""
+        return driver.shuffled(plan.n_documents, plan.batch_size, plan.options.rng)
+
+    def passes(self, model: Any, state: State, plan: Plan) -> Iterator[tuple[State, Info]]:
+        """All steps of a fit, each as (state, info)."""
+        for _ in range(plan.n_passes):
+            for rows in self.batches(plan):
+                state, info = plan.step(state, rows)
+                yield state, info
+
+    def finish(self, state: State) -> State:
+        """The state that is kept when a fit has ended."""
+        return state

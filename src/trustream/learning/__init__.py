@@ -1,0 +1,1 @@
+"""How to learn: recipes, the registry of algorithms, and the learner that everything else calls."""

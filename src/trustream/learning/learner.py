@@ -1,0 +1,173 @@
+"""The learner: the one place through which every model learns.
+
+`fit` of an estimator calls `passes`, `partial_fit` and the trainer of a stream call `step`, and
+`passes` consists of calls of `step`, but for the algorithms that need all data at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from trustream.inference.algorithm import Algorithm, Plan, Start, StepOptions
+from trustream.inference.restoring import Undo
+from trustream.inference.state import Info, State
+from trustream.learning import algorithms
+from trustream.learning.executor import Executor, InProcess
+from trustream.learning.recipe import Recipe
+from trustream.models.protocol import Rows
+
+
+@dataclass(frozen=True)
+class Learner:
+    """A model, how to learn it, and who computes.
+
+    States go in and come out: a learner itself holds nothing that learning changes.
+
+    Attributes:
+        model: any conjugate model (`trustream.models.protocol`).
+        recipe: every decision of how to learn.
+        executor: computes batches and steps.
+
+    >>> from trustream.learning.recipe import for_topics
+    >>> from trustream.models.lda import LdaModel, LdaPrior
+    >>> import scipy.sparse
+    >>> counts = scipy.sparse.csr_array(np.eye(4))
+    >>> learner = Learner(LdaModel(2, 4), for_topics(2, batch_size=2, max_iter=3))
+    >>> rng = np.random.default_rng(0)
+    >>> state = learner.start(LdaPrior.of(0.1, 0.1, 2, 4), rng)
+    >>> *_, (state, info) = learner.passes(state, counts, rng)
+    >>> state.n_steps, state.n_seen
+    (6, 12)
+    """
+
+    model: Any
+    recipe: Recipe
+    executor: Executor = field(default_factory=InProcess)
+
+    @property
+    def algorithm(self) -> Algorithm:
+        """The algorithm that the recipe names."""
+        return algorithms.get(self.recipe.method)
+
+    def start(self, prior: Any, rng: np.random.Generator, start: Start | None = None) -> State:
+        """The state before the first step.
+
+        Args:
+            prior: of the model.
+            rng: draws the start.
+            start: makes the first lambda from prior, rows and rng; None is the model's `initial`.
+        """
+        return self.algorithm.init(self.model, prior, rng, start)
+
+    def batch(self, data: Any, rows: Rows | slice = slice(None)) -> Any:
+        """Rows of validated data as `step` takes them."""
+        return self.executor.batch(self.algorithm, self.model, data, rows)
+
+    def step(
+        self,
+        state: State,
+        batch: Any,
+        n_documents: float,
+        *,
+        rng: np.random.Generator,
+        rho: float | None = None,
+        looks: float = 0.0,
+        start: Callable[[Any, np.random.Generator], Any] | None = None,
+        protect: Callable[[Undo], None] | None = None,
+    ) -> tuple[State, Info]:
+        """Learn from one batch, priors included.
+
+        Args:
+            state: consumed; go on with the returned one.
+            batch: from `batch`.
+            n_documents: N, the number of data points that the batch stands for.
+            rng: draws what the step draws.
+            rho: learning rate; None is the recipe's for data that go on for ever.
+            looks: at each data point so far, which decides how much effort a step is worth.
+            start: makes the lambda that the batch starts from, for algorithms that need one.
+            protect: told how to put the state back, before its memory is changed.
+        """
+        if protect is not None:
+            protect(self.algorithm.savepoint(self.model, state, batch))
+        rate = self.recipe.schedule(state) if rho is None else rho
+        options = self._options(state.n_steps, n_documents, rng, rate, looks, start)
+        return self.executor.step(self.algorithm, self.model, state, batch, options)
+
+    def passes(
+        self,
+        state: State,
+        data: Any,
+        rng: np.random.Generator,
+        n_tokens: float | None = None,
+        start: Start | None = None,
+    ) -> Iterator[tuple[State, Info]]:
+        """All steps of a fit to data that are all there, each as (state, info).
+
+        Args:
+            state: consumed.
+            data: validated rows.
+            rng: draws the order of the rows and what steps draw.
+            n_tokens: of all data, by which the size of a batch may be chosen; None counts rows.
+            start: as in `start`, for the rows of a batch.
+        """
+        # Not a generator itself, which would keep the first state, a whole lambda, to the end.
+        n, first = data.shape[0], state.n_steps
+        per_pass, n_passes = self.length(n, n_tokens)
+        schedule = self.recipe.fit_schedule(state, n_passes * per_pass)
+
+        def step(state: State, rows: Rows) -> tuple[State, Info]:
+            return self.step(
+                state,
+                self.batch(data, rows),
+                n,
+                rng=rng,
+                rho=schedule(state),
+                looks=(state.n_steps - first) / per_pass,
+                start=None if start is None else lambda prior, rng: start(prior, rows, rng),
+            )
+
+        batch_size = self._batch_size(n, n_tokens)
+        options = self._options(np.inf, n, rng, 1.0, 0.0, None)
+        plan = Plan(data, n, batch_size, n_passes, options, step)
+        return self.algorithm.passes(self.model, state, plan)
+
+    def length(self, n_documents: int, n_tokens: float | None = None) -> tuple[int, int]:
+        """(steps of a pass, most passes) of a fit to so much data."""
+        batch_size = self._batch_size(n_documents, n_tokens)
+        return (
+            self.algorithm.steps_per_pass(n_documents, batch_size),
+            self.algorithm.n_passes(n_documents, batch_size, self.recipe.max_iter),
+        )
+
+    def _batch_size(self, n_documents: int, n_tokens: float | None) -> int:
+        return self.recipe.batch_size_for(
+            n_documents, float(n_documents) if n_tokens is None else n_tokens
+        )
+
+    def _options(
+        self,
+        n_steps: float,
+        n_documents: float,
+        rng: np.random.Generator,
+        rho: float,
+        looks: float,
+        start: Callable[[Any, np.random.Generator], Any] | None,
+    ) -> StepOptions:
+        recipe = self.recipe
+        effort = recipe.effort_at(n_steps, looks)
+        return StepOptions(
+            rng=rng,
+            rho=rho,
+            n_documents=n_documents,
+            n_inner=effort.n_inner,
+            n_local=effort.n_local,
+            local_tol=recipe.local_tol,
+            tol=recipe.tol,
+            learn=recipe.learn,
+            adaptive=recipe.adaptive,
+            start=start,
+        )

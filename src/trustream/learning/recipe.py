@@ -1,0 +1,329 @@
+"""A recipe: every decision of how to learn, with all numbers filled in.
+
+Estimators and trainers make one from their parameters by `for_topics` or `for_mixture`, which know
+all defaults and the rules behind them. A recipe holds plain values only, so that a checkpoint can
+keep it: a model goes on as it began, whatever the defaults are by then. How the numbers were
+measured is described in docs/defaults.md.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from trustream._schema import (
+    Rule,
+    boolean,
+    check_values,
+    integer,
+    mapping,
+    number,
+    one_of,
+    optional,
+)
+from trustream.inference import schedules
+from trustream.inference.schedules import Schedule
+from trustream.inference.state import State
+from trustream.learning import algorithms
+
+# --- batches
+# Tokens of a batch of documents, and for each topic. Smaller batches are too noisy for short
+# documents and for many topics.
+_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC = 60_000, 600
+# Fewer steps than these leave topics unused: batches are at most this share of the data, ...
+_LEAST_STEPS_PER_PASS = 20
+# ... and where there would be fewer steps in all, they shrink, down to a part of their size.
+_LEAST_STEPS, _LEAST_PART = 100, 1 / 3
+
+# --- effort of a step of LDA
+_PAIRS = 2
+# While topics come apart, in the first steps, longer local steps make better topics; after that
+# they make no difference.
+_FIRST_STEPS, _LOCAL_FIRST, _LOCAL_LATER = 30, 50, 15
+# When the topics are found, after a third of the looks at each document, second pairs make no
+# difference either.
+_LATE_SHARE, _LATE_PAIRS, _LATE_LOCAL = 1 / 3, 1, 20
+# From so many topics on, going on with a tenth of them saves time and loses nothing.
+_MANY_TOPICS = 500
+# Passes over the data, and so looks at each document, that LDA is given.
+PASSES = 5
+
+# What differs on a stream.
+STREAM: dict[str, Any] = {
+    "learning_offset": 10.0,
+    "learning_decay": 0.6,
+    "cooldown": 0.0,
+    "tol": 0.01,
+}
+
+# By the parameter `learn_priors`.
+_LEARNED_PRIORS: dict[Any, tuple[str, ...]] = {
+    True: ("alpha", "eta"),
+    False: (),
+    "alpha": ("alpha",),
+    "eta": ("eta",),
+    "per-word": ("alpha", "eta"),
+}
+LEARN_PRIORS = tuple(_LEARNED_PRIORS)
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Most iterations of a step.
+
+    Attributes:
+        n_inner: pairs of local and global update in a trust-region step; pairs or passes on a
+            batch of the streaming algorithms.
+        n_local: iterations of a local step.
+    """
+
+    n_inner: int
+    n_local: int
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to learn, with every default filled in.
+
+    Attributes:
+        method: name of the algorithm (`learning.algorithms`).
+        adaptive: whether the learning rate is found from the gradients.
+        tau, kappa: of the schedule rho = (tau + t)^-kappa.
+        cooldown: share of a fit's steps, at its end, over which the rate falls to zero.
+        batch_size: B, or None for a batch of about `batch_tokens`.
+        batch_tokens: tokens of a batch; data points, where these have no tokens.
+        batch_least_part: batches may shrink to this part of their size if a fit would otherwise
+            have too few steps.
+        max_iter: passes over the data, or looks at each document, that learning is made for.
+        effort: of a step.
+        first: (n, effort) of a model's first n steps, if it is another.
+        late: (looks, effort) once each data point was looked at so often in a fit or a stream, if
+            it is another.
+        local_tol: a local step ends for a data point whose beliefs change by less.
+        tol: what runs until it converges stops when it gains less, in nats per data point.
+        learn: names of the priors that empirical Bayes changes.
+        max_doc_topics: a local step of LDA goes on with at most so many topics of a document;
+            None with all.
+    """
+
+    method: str
+    adaptive: bool
+    tau: float
+    kappa: float
+    cooldown: float
+    batch_size: int | None
+    batch_tokens: float
+    batch_least_part: float
+    max_iter: int
+    effort: Effort
+    local_tol: float
+    tol: float
+    learn: tuple[str, ...]
+    first: tuple[int, Effort] | None = None
+    late: tuple[float, Effort] | None = None
+    max_doc_topics: int | None = None
+
+    def batch_size_for(self, n_documents: int, n_tokens: float) -> int:
+        """Data points of a batch of data that have so many documents and tokens.
+
+        >>> recipe = for_topics(100)
+        >>> recipe.batch_size_for(4_000, 400_000.0), recipe.batch_size_for(40_000, 4e6)
+        (200, 600)
+        """
+        if self.batch_size is not None:
+            return self.batch_size
+        wanted = self.batch_tokens * n_documents / max(n_tokens, 1.0)
+        enough = max(self.batch_least_part * wanted, n_documents * self.max_iter / _LEAST_STEPS)
+        return max(1, int(min(wanted, enough, n_documents / _LEAST_STEPS_PER_PASS)))
+
+    def effort_at(self, n_steps: int, looks: float) -> Effort:
+        """The effort of a step.
+
+        Args:
+            n_steps: steps that the model has taken.
+            looks: at each data point so far, in this fit or stream.
+        """
+        if self.first is not None and n_steps < self.first[0]:
+            return self.first[1]
+        if self.late is not None and looks >= self.late[0]:
+            return self.late[1]
+        return self.effort
+
+    @property
+    def schedule(self) -> Schedule:
+        """The learning rate of data that go on for ever."""
+        return schedules.decaying(self.tau, self.kappa)
+
+    def to_json(self) -> dict[str, Any]:
+        """All fields as JSON can hold them."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, values: Any) -> Recipe:
+        """The recipe that `to_json` gave, perhaps through a file.
+
+        >>> import json
+        >>> recipe = for_topics(100)
+        >>> Recipe.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
+        True
+
+        Raises:
+            ValueError: the values are not those of a recipe.
+        """
+        check_values(values, _JSON, "the recipe")
+        efforts = {name: _staged(values[name]) for name in ("first", "late")}
+        effort = _effort(values["effort"])
+        return cls(**{**values, "effort": effort, "learn": tuple(values["learn"]), **efforts})
+
+    def fit_schedule(self, state: State, n_steps: int) -> Schedule:
+        """The learning rate of a fit of so many steps that starts from `state`."""
+        last = state.n_steps + n_steps
+        return schedules.cooling(self.schedule, state.n_steps, last, self.cooldown)
+
+
+_names = Rule(
+    lambda value: isinstance(value, list | tuple) and all(isinstance(v, str) for v in value),
+    "a list of names",
+)
+_pair = Rule(lambda value: isinstance(value, list | tuple) and len(value) == 2, "a pair")
+_JSON = {
+    "method": one_of(algorithms.names()),
+    "adaptive": boolean,
+    "tau": number(above=0.0),
+    "kappa": number(least=0.0),
+    "cooldown": number(least=0.0),
+    "batch_size": optional(integer(1)),
+    "batch_tokens": number(above=0.0),
+    "batch_least_part": number(above=0.0),
+    "max_iter": integer(1),
+    "effort": mapping,
+    "local_tol": number(least=0.0),
+    "tol": number(least=0.0),
+    "learn": _names,
+    "first": optional(_pair),
+    "late": optional(_pair),
+    "max_doc_topics": optional(integer(1)),
+}
+
+
+def _effort(values: Any) -> Effort:
+    check_values(values, {"n_inner": integer(1), "n_local": integer(1)}, "the effort")
+    return Effort(**values)
+
+
+def _staged(values: Any) -> tuple[Any, Effort] | None:
+    if values is None:
+        return None
+    check_values({"from": values[0]}, {"from": number(least=0.0)}, "the effort")
+    return values[0], _effort(values[1])
+
+
+def for_topics(
+    n_components: int,
+    *,
+    method: str = "trust-region",
+    adaptive: bool = False,
+    learning_offset: float = 1.0,
+    learning_decay: float = 0.5,
+    cooldown: float = 0.5,
+    batch_size: int | None = None,
+    max_iter: int = PASSES,
+    inner_iter: int | None = None,
+    max_doc_update_iter: int | None = None,
+    max_doc_topics: int | str | None = "auto",
+    mean_change_tol: float = 1e-4,
+    tol: float = 1e-3,
+    learn_priors: bool | str = True,
+    collapsed: bool = False,
+) -> Recipe:
+    """The recipe of LDA; arguments as in `trustream.LatentDirichletAllocation`.
+
+    >>> recipe = for_topics(100)
+    >>> recipe.effort_at(0, 0.0), recipe.effort_at(50, 0.5), recipe.effort_at(50, 2.0)
+    (Effort(n_inner=2, n_local=50), Effort(n_inner=2, n_local=15), Effort(n_inner=1, n_local=20))
+    """
+    algorithm = algorithms.get(method)
+    n_inner = inner_iter or algorithm.n_inner or _PAIRS
+    first = late = None
+    if max_doc_update_iter is not None:
+        effort = Effort(n_inner, max_doc_update_iter)
+    elif algorithm.name != "trust-region":
+        effort = Effort(n_inner, _LOCAL_FIRST)
+    else:
+        effort = Effort(n_inner, _LOCAL_LATER)
+        first = (_FIRST_STEPS, Effort(n_inner, _LOCAL_FIRST))
+        # Expected counts take what the uniform blend gives each topic for evidence of larger
+        # priors: the collapsed local step keeps its second pair.
+        if inner_iter is None and not collapsed:
+            late = (_LATE_SHARE * max_iter, Effort(_LATE_PAIRS, _LATE_LOCAL))
+    if max_doc_topics == "auto":
+        max_doc_topics = n_components // 10 if n_components >= _MANY_TOPICS else n_components
+    return Recipe(
+        method=algorithm.name,
+        adaptive=adaptive,
+        tau=learning_offset,
+        kappa=learning_decay,
+        cooldown=cooldown,
+        batch_size=batch_size or algorithm.batch_size,
+        batch_tokens=max(_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components),
+        batch_least_part=_LEAST_PART,
+        max_iter=max_iter,
+        effort=effort,
+        first=first,
+        late=late,
+        local_tol=mean_change_tol,
+        tol=tol,
+        learn=_LEARNED_PRIORS[learn_priors],
+        max_doc_topics=max_doc_topics if algorithm.has_rate else None,  # type: ignore[arg-type]
+    )
+
+
+def for_stream(n_components: int, **options: Any) -> Recipe:
+    """The recipe of LDA on a stream; options as in `for_topics`, None where the default will do.
+
+    A stream has no end towards which its rate could cool down, so the rate falls faster from
+    step to step; and what runs until it converges may stop sooner, since more will come.
+
+    >>> for_stream(100).kappa, for_stream(100, learning_decay=0.5).kappa
+    (0.6, 0.5)
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    return for_topics(n_components, **{**STREAM, **given})
+
+
+def for_mixture(
+    *,
+    method: str,
+    adaptive: bool,
+    learning_offset: float,
+    learning_decay: float,
+    cooldown: float,
+    batch_size: int | None,
+    most_in_batch: int,
+    max_iter: int,
+    inner_iter: int | None,
+    n_inner: int,
+    tol: float,
+) -> Recipe:
+    """The recipe of a mixture, whose local steps are exact and whose priors stay as they are.
+
+    Args:
+        most_in_batch: data points of a batch, unless `batch_size` says otherwise.
+        n_inner: pairs of a trust-region step, unless `inner_iter` says otherwise.
+    """
+    algorithm = algorithms.get(method)
+    return Recipe(
+        method=algorithm.name,
+        adaptive=adaptive,
+        tau=learning_offset,
+        kappa=learning_decay,
+        cooldown=cooldown,
+        batch_size=batch_size or algorithm.batch_size,
+        batch_tokens=most_in_batch,
+        batch_least_part=1.0,
+        max_iter=max_iter,
+        effort=Effort(inner_iter or algorithm.n_inner or n_inner, 1),
+        local_tol=0.0,
+        tol=tol,
+        learn=(),
+    )

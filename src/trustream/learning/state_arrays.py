@@ -1,0 +1,178 @@
+"""A state as named arrays and a few JSON values, and back: what every model on disk is made of.
+
+Files of estimators, checkpoints of streams and exported models all hold a state in this form. What
+a file claims is compared with the model's `Format` before anything is made from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trustream._schema import Array, Rule, integer, one_of, optional
+from trustream.inference.adaptive import SHORTEST, Averages
+from trustream.inference.state import State
+from trustream.inference.streaming_vb import Draws
+from trustream.models.bernoulli_mixture import BernoulliNatural, BernoulliPrior
+from trustream.models.gaussian_kinds import KINDS, GaussianNatural
+from trustream.models.gaussian_mixture import GaussianPrior
+from trustream.models.lazy_rows import LazyRows
+from trustream.models.lda import LdaPrior
+from trustream.models.validity import check_gaussians, check_lda
+
+Table = dict[str, Array]
+
+# What algorithms keep beside lambda, by the name in a file.
+MEMORIES: dict[str, Any] = {"Averages": Averages, "Draws": Draws}
+# Of a file's header.
+HEADER: dict[str, Rule] = {
+    "n_steps": integer(0),
+    "n_seen": integer(0),
+    "memory": optional(one_of(MEMORIES)),
+}
+FLOATS = ("float32", "float64")
+ONE: tuple[tuple[int, ...], ...] = ((),)
+
+
+class Format(NamedTuple):
+    """What the arrays of a model's state must be.
+
+    Attributes:
+        lambda_type, prior_type: what lambda and the prior are rebuilt as.
+        arrays: their arrays, as ``lambda.*`` and ``prior.*``.
+        gradient: the parts of lambda that have a gradient.
+        check: refuses a lambda and a prior that are not those of a model.
+    """
+
+    lambda_type: type
+    prior_type: type
+    arrays: Table
+    gradient: tuple[str, ...]
+    check: Callable[[Any, Any], None] = lambda lambda_, prior: None
+
+    def table(self, memory: str | None) -> Table:
+        """All arrays of a state with a memory of that kind."""
+        table = dict(self.arrays)
+        if memory == "Averages":
+            shapes = [self.arrays[f"lambda.{name}"].shapes for name in self.gradient]
+            n_numbers = sum(math.prod(shape) for some in shapes for shape in some or ())
+            table |= {
+                "memory.gradient": Array([(n_numbers,)]),
+                "memory.square": Array(ONE, least=0.0),
+                "memory.tau": Array(ONE, least=SHORTEST),
+                "memory.count": Array(ONE, ("int64",), least=1.0),
+            }
+        elif memory == "Draws":
+            table |= {
+                "memory.log_sum": Array(self.arrays["prior.alpha"].shapes),
+                "memory.count": Array(ONE, ("float64", "int64"), least=0.0),
+            }
+        return table
+
+
+def lda(n_topics: int, n_words: int, dtype: str) -> Format:
+    """Of `LdaModel`."""
+    k, v = n_topics, n_words
+    # A stream may not have any words yet.
+    sums = Array([(k,)], above=0.0) if v else Array([(k,)], least=0.0)
+    arrays = {
+        "lambda.stored": Array([(v, k)], (dtype,)),
+        "lambda.scale": Array(ONE, above=0.0),
+        "lambda.shift": Array(ONE, least=0.0),
+        "lambda.totals": sums,
+        "prior.alpha": Array([(k,)], above=0.0),
+        "prior.eta": Array(ONE, above=0.0),
+        "prior.pattern": Array([(1, 1), (v, 1), (v, k)], above=0.0),
+        "prior.pattern_sums": sums,
+    }
+    return Format(LazyRows, LdaPrior, arrays, ("stored",), check_lda)
+
+
+def bernoulli(n_components: int, n_features: int) -> Format:
+    """Of `BernoulliModel`."""
+    k, d = n_components, n_features
+    arrays = {
+        "lambda.gamma": Array([(k,)], above=0.0),
+        "lambda.a": Array([(d, k)], FLOATS, above=0.0),
+        "lambda.b": Array([(d, k)], FLOATS, above=0.0),
+        "prior.alpha": Array([(k,)], above=0.0),
+        "prior.a": Array([(), (d,)], above=0.0),
+        "prior.b": Array([(), (d,)], above=0.0),
+    }
+    return Format(BernoulliNatural, BernoulliPrior, arrays, BernoulliNatural._fields)
+
+
+def gaussian(n_components: int, n_features: int, covariance_type: str) -> Format:
+    """Of `GaussianModel`."""
+    k, d = n_components, n_features
+    C, nu = KINDS[covariance_type].shapes(k, d)
+    arrays = {
+        "lambda.gamma": Array([(k,)], above=0.0),
+        "lambda.s": Array([(k,)], above=0.0),
+        "lambda.sm": Array([(k, d)]),
+        "lambda.C": Array([C]),
+        "lambda.nu": Array([nu], above=0.0),
+        "prior.alpha": Array([(k,)], above=0.0),
+        "prior.mean": Array([(d,)]),
+        "prior.s": Array(ONE, above=0.0),
+        "prior.Psi": Array([(d,) if covariance_type == "diag" else (d, d)]),
+        "prior.nu": Array(ONE, above=0.0),
+    }
+
+    def check(lambda_: GaussianNatural, prior: GaussianPrior) -> None:
+        check_gaussians(covariance_type, lambda_)
+
+    return Format(GaussianNatural, GaussianPrior, arrays, GaussianNatural._fields, check)
+
+
+def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """(arrays, header) that hold all of a state."""
+    parts = {"lambda": state.lambda_, "prior": state.prior, "memory": state.memory}
+    arrays = {
+        f"{name}.{key}": value
+        for name, part in parts.items()
+        if part is not None
+        for key, value in _fields(part).items()
+    }
+    memory = None if state.memory is None else type(state.memory).__name__
+    return arrays, {"n_steps": int(state.n_steps), "n_seen": int(state.n_seen), "memory": memory}
+
+
+def from_arrays(
+    format: Format, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+) -> State:
+    """The state that `to_arrays` took apart, of arrays that fit the format's table.
+
+    Raises:
+        ValueError: lambda and prior cannot be those of a model.
+    """
+    lambda_ = _rebuilt(format.lambda_type, arrays, "lambda")
+    prior = _rebuilt(format.prior_type, arrays, "prior")
+    format.check(lambda_, prior)
+    # Files of versions without other algorithms say nothing of a memory.
+    kind = header.get("memory")
+    memory = None if kind is None else _rebuilt(MEMORIES[kind], arrays, "memory")
+    return State(lambda_, prior, header["n_steps"], header["n_seen"], memory)
+
+
+def named(arrays: Mapping[str, Any], prefix: str) -> list[str]:
+    """What follows the prefix and a dot in the names that begin with them."""
+    return [name.split(".", 1)[1] for name in arrays if name.startswith(f"{prefix}.")]
+
+
+def _fields(value: Any) -> dict[str, np.ndarray]:
+    """The parts of a named tuple or dataclass as arrays; numbers become arrays of no dimension."""
+    if dataclasses.is_dataclass(value):
+        names = [field.name for field in dataclasses.fields(value)]
+    else:
+        names = list(value._fields)
+    return {name: np.asarray(getattr(value, name)) for name in names}
+
+
+def _rebuilt(cls: Any, arrays: Mapping[str, np.ndarray], prefix: str) -> Any:
+    parts = {name: arrays[f"{prefix}.{name}"] for name in named(arrays, prefix)}
+    return cls(**{name: part.item() if part.ndim == 0 else part for name, part in parts.items()})

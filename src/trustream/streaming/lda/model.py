@@ -1,0 +1,254 @@
+"""Topics of a stream: LDA behind the interface that trainers know."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from trustream._schema import Rule, check_values
+from trustream.estimators import LatentDirichletAllocation
+from trustream.estimators.progress import compilation_notice
+from trustream.inference.restoring import Undo
+from trustream.inference.state import State
+from trustream.learning import algorithms, recipe, state_arrays
+from trustream.learning.learner import Learner
+from trustream.learning.recipe import STREAM, Recipe
+from trustream.models.lazy_rows import LazyRows
+from trustream.models.lda import LdaModel, LdaPrior
+from trustream.store.protocol import Documents
+from trustream.streaming.lda import words
+from trustream.streaming.lda.score import score
+from trustream.streaming.stream_model import Changes, Score, StreamModel, register
+
+# Least values of whole numbers; None may stand for those that the recipe chooses.
+_WHOLE = {
+    "n_components": 1,
+    "batch_size": 1,
+    "inner_iter": 1,
+    "max_doc_update_iter": 1,
+    "score_every": 0,
+    "score_documents": 1,
+    "random_state": 0,
+}
+_CHOSEN = ("batch_size", "inner_iter", "max_doc_update_iter")
+_NUMBERS = (
+    "learning_offset", "learning_decay", "mean_change_tol", "tol", "doc_topic_prior",
+    "topic_word_prior",
+)  # fmt: skip
+# Settings that decide the recipe, by the names of `recipe.for_topics`.
+_RECIPE = (
+    "method", "batch_size", "learning_offset", "learning_decay", "inner_iter",
+    "max_doc_update_iter", "max_doc_topics", "mean_change_tol", "tol", "learn_priors",
+)  # fmt: skip
+
+
+@register
+@dataclass(frozen=True)
+class TopicStream(StreamModel):
+    """What the topics of a stream are learned with; a checkpoint goes on only with the same.
+
+    Attributes:
+        n_components: number of topics.
+        method: "trust-region", "natural-gradient", or, for comparison, "streaming-vb", which
+            takes each document once as it arrives, or "streaming-batch", which runs batch VB on
+            each draw and replaces the model.
+        batch_size: B, documents of a step; None chooses it by the lengths of the documents.
+        learning_offset, learning_decay: tau and kappa of the rate.
+        inner_iter, max_doc_update_iter, max_doc_topics, mean_change_tol: of a step, as in
+            `LatentDirichletAllocation`.
+        tol: streaming VB and streaming batch stop when a pair raises the bound by less, in nats
+            per document.
+        doc_topic_prior, topic_word_prior: alpha and eta at the start.
+        learn_priors: whether empirical Bayes changes them.
+        score_every, score_documents: see `StreamModel`.
+        dtype: "float32" or "float64".
+        random_state: an integer.
+
+    >>> TopicStream(n_components=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_components must be an integer of at least 1, got 0
+    >>> [n for n in range(1, 25) if TopicStream(score_every=10).is_scored(n)]
+    [1, 2, 4, 8, 10, 20]
+    """
+
+    kind = "lda"
+
+    n_components: int = 100
+    method: str = "trust-region"
+    batch_size: int | None = None
+    learning_offset: float = STREAM["learning_offset"]
+    learning_decay: float = STREAM["learning_decay"]
+    inner_iter: int | None = None
+    max_doc_update_iter: int | None = None
+    max_doc_topics: int | str | None = "auto"
+    mean_change_tol: float = 1e-4
+    tol: float = STREAM["tol"]
+    doc_topic_prior: float = 0.1
+    topic_word_prior: float = 0.1
+    learn_priors: bool = True
+    score_every: int = 50
+    score_documents: int = 200
+    dtype: str = "float32"
+    random_state: int = 0
+    recipe: Recipe = field(default=None, compare=False, repr=False)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        self._check()
+        if self.recipe is None:
+            options = {name: getattr(self, name) for name in _RECIPE}
+            chosen = recipe.for_stream(self.n_components, **options)
+            object.__setattr__(self, "recipe", chosen)
+
+    # --- settings
+
+    def settings(self) -> dict[str, Any]:
+        """All fields but the recipe, which follows from them and is kept apart."""
+        return {name: getattr(self, name) for name in _names()}
+
+    @classmethod
+    def from_settings(cls, values: Any) -> TopicStream:
+        """From a dictionary of all settings, a file's; others are refused.
+
+        Settings without a kind are those of a version that left no topics alone.
+
+        >>> TopicStream.from_settings({"n_components": 3})
+        Traceback (most recent call last):
+        ...
+        ValueError: missing from the settings: method, batch_size, learning_offset, ...
+        """
+        anything = Rule(lambda value: True, "")  # values are looked at by the class
+        rules = dict.fromkeys(_names(), anything)
+        if isinstance(values, dict) and "kind" in values:
+            rules["kind"] = anything
+        else:
+            del rules["max_doc_topics"]
+        check_values(values, rules, "the settings")
+        given = {key: value for key, value in values.items() if key != "kind"}
+        return cls(**{"max_doc_topics": None, **given})
+
+    def with_recipe(self, recipe: Recipe) -> TopicStream:
+        """The same topics, learned by the recipe of a checkpoint."""
+        return replace(self, recipe=recipe)
+
+    def _check(self) -> None:
+        methods = algorithms.streaming()
+        if self.method not in methods:
+            raise ValueError(f"method must be one of {tuple(methods)}, got {self.method!r}")
+        if self.dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype must be float32 or float64, got {self.dtype!r}")
+        for name, least in _WHOLE.items():
+            value = getattr(self, name)
+            if not (name in _CHOSEN and value is None) and not _is_whole(value, least):
+                raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
+        most = self.max_doc_topics
+        if not (most is None or most == "auto" or _is_whole(most, 1)):
+            raise ValueError(f'max_doc_topics must be "auto", None or an integer, got {most!r}')
+        if not isinstance(self.learn_priors, bool):
+            raise ValueError(f"learn_priors must be True or False, got {self.learn_priors!r}")
+        for name in _NUMBERS:
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, Real):
+                raise ValueError(f"{name} must be a number, got {value!r}")
+        for name in ("learning_offset", "doc_topic_prior", "topic_word_prior"):
+            if not 0 < getattr(self, name) < np.inf:
+                raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
+        if not 0 <= self.learning_decay <= 1:
+            raise ValueError(f"learning_decay lies between 0 and 1, got {self.learning_decay}")
+        for name in ("mean_change_tol", "tol"):
+            if not getattr(self, name) >= 0:
+                raise ValueError(f"{name} must not be negative, got {getattr(self, name)}")
+
+    # --- learning
+
+    def start(self) -> State:
+        """No words yet."""
+        prior = LdaPrior.of(self.doc_topic_prior, self.topic_word_prior, self.n_components, 0)
+        stored = np.empty((0, self.n_components), self.dtype)
+        return State(LazyRows(stored, 1.0, 0.0, np.zeros(self.n_components)), prior)
+
+    def learner(self, n_words: int, n_threads: int) -> Learner:
+        """LDA over so many words."""
+        model = LdaModel(
+            self.n_components,
+            n_words,
+            dtype=self.dtype,
+            n_threads=n_threads,
+            max_doc_topics=self.recipe.max_doc_topics,
+        )
+        return Learner(model, self.recipe)
+
+    def data(self, documents: Documents, n_words: int) -> sparse.csr_array:
+        """Their counts, (documents, words)."""
+        arrays = (documents.counts, documents.indices, documents.indptr)
+        return sparse.csr_array(arrays, shape=(len(documents.keys), n_words))
+
+    def follow(self, state: State, changes: Changes) -> State:
+        """Rows of lambda for new words; those of evicted words return to the prior."""
+        # The posterior of streaming VB starts at the prior.
+        seed = None if self.method == "streaming-vb" else self.random_state
+        lambda_, prior = words.followed(state.lambda_, state.prior, changes, seed)
+        return replace(state, lambda_=lambda_, prior=prior)
+
+    def follow_savepoint(self, state: State, changes: Changes) -> Undo:
+        """The rows that `follow` overwrites."""
+        return words.savepoint(state.lambda_, changes)
+
+    def score(self, learner: Learner, state: State, documents: Documents) -> Score | None:
+        """Document completion under E[beta] and alpha."""
+        model = learner.model
+        counts = self.data(documents, model.n_words)
+        seed, n_jobs = self.random_state, model.n_threads
+        return score(model, state.lambda_, state.prior, counts, seed=seed, n_jobs=n_jobs)
+
+    def warm_up(self) -> None:
+        """Compile kernels, once in a process; says so on a terminal if it takes long."""
+        _compile(self.method, self.dtype)
+
+    # --- results
+
+    def format(self, n_words: int) -> state_arrays.Format:
+        """Of LDA."""
+        return state_arrays.lda(self.n_components, n_words, self.dtype)
+
+    def estimator(
+        self,
+        state: State,
+        words: Sequence[str | None],
+        rng: np.random.Generator,
+        n_seen: int,
+    ) -> LatentDirichletAllocation:
+        """A fitted estimator whose columns are named by the words; evicted ones have no name."""
+        shared = ("n_components", "doc_topic_prior", "topic_word_prior", "dtype", "random_state")
+        options = {name: getattr(self, name) for name in (*shared, *_RECIPE) if name != "method"}
+        model = LatentDirichletAllocation(learning_method=self.method, **options)
+        model._state, model._rng, model._n_samples_seen = state, rng, n_seen
+        model.n_iter_, model.n_features_in_ = 1, len(words)
+        model.feature_names_in_ = np.array([word or "" for word in words], dtype=object)
+        return model
+
+
+def _names() -> list[str]:
+    return [found.name for found in fields(TopicStream) if found.name != "recipe"]
+
+
+def _is_whole(value: Any, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < 2**63
+
+
+@cache
+def _compile(method: str, dtype: str) -> None:
+    """Take one step and one score on next to nothing."""
+    with compilation_notice():
+        counts = sparse.csr_array(np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]], np.float32))
+        model = TopicStream(n_components=2, method=method, dtype=dtype, inner_iter=1)
+        learner, rng = model.learner(3, 1), np.random.default_rng(0)
+        state = learner.start(LdaPrior.of(0.1, 0.1, 2, 3), rng)
+        state, _ = learner.step(state, learner.batch(counts), 2, rng=rng, rho=0.5)
+        score(learner.model, state.lambda_, state.prior, counts, seed=0, n_jobs=1)

@@ -1,0 +1,178 @@
+"""What a trainer keeps between two steps, each of which is taken wholly or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from trustream import persist
+from trustream.inference.restoring import Restorable, generator_savepoint
+from trustream.inference.state import Info, State
+from trustream.learning.learner import Learner
+from trustream.store.protocol import Documents, Store, Totals
+from trustream.streaming.batches import Drawn
+from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.clock import Clock
+from trustream.streaming.model_words import ModelWords
+from trustream.streaming.stream_model import Score, StreamModel
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What a step changes, all at once; see `Checkpoint`."""
+
+    state: State
+    clock: Clock | None
+    draws: dict[str, Any]
+    arrival: int
+
+
+class Training:
+    """Parameters, words, clock and random states of a trainer.
+
+    After an exception in any method, an interrupt too, they are as before the call, or as after
+    it; never something between.
+
+    Attributes:
+        model: what is learned.
+        best_score, last_score: of held-out documents, None before the first.
+    """
+
+    def __init__(self, store: Store, model: StreamModel, n_threads: int) -> None:
+        self._store, self.model, self._n_threads = store, model, n_threads
+        self._words = ModelWords()
+        self._last_learner: tuple[int, Learner] | None = None
+        draws, self._others = np.random.default_rng(model.random_state).spawn(2)
+        generator = persist.generator_to_json(draws)
+        self._kept = Restorable(Learned(model.start(), None, generator, -1))
+        self.best_score: float | None = None
+        self.last_score: float | None = None
+
+    @classmethod
+    def resumed(
+        cls, store: Store, model: StreamModel, n_threads: int, checkpoint: Checkpoint
+    ) -> Training:
+        """One that goes on from a checkpoint, by the checkpoint's recipe.
+
+        Raises:
+            ValueError: the checkpoint was made with other settings.
+        """
+        before, now = checkpoint.model.settings(), model.settings()
+        if checkpoint.model.kind != model.kind:
+            raise ValueError(
+                f"the checkpoint is of a model of kind {checkpoint.model.kind!r}, now it is "
+                f"{model.kind!r}: use another name for another model"
+            )
+        for key, value in now.items():
+            if before[key] != value:
+                raise ValueError(
+                    f"the checkpoint was made with {key}={before[key]}, now it is "
+                    f"{value}: use the same, or another name for another model"
+                )
+        training = cls(store, checkpoint.model, n_threads)
+        training._words = ModelWords(checkpoint.words)
+        training._kept = Restorable(
+            Learned(checkpoint.state, checkpoint.clock, checkpoint.draws, checkpoint.arrival)
+        )
+        training._others = persist.generator_from_json(checkpoint.others)
+        training.best_score, training.last_score = checkpoint.best_score, checkpoint.last_score
+        return training
+
+    @property
+    def learned(self) -> Learned:
+        """What was learned up to the last whole step."""
+        return self._kept.value
+
+    @property
+    def n_words(self) -> int:
+        """Columns of the model."""
+        return len(self._words)
+
+    def batch_size(self, totals: Totals) -> int:
+        """Documents of a batch for a store with these totals."""
+        return batch_size(self.model, totals)
+
+    def step(self, drawn: Drawn, documents: Documents) -> Info:
+        """Learn from a batch whose words were followed."""
+        recipe, totals, kept = self.model.recipe, drawn.totals, self._kept
+        learned = kept.value
+        clock = learned.clock or Clock.start(totals)
+        looks = clock.looks(totals)
+        clock = clock.passed(totals, len(documents.keys))
+        rng, learner = self._others, self._learner()
+        kept.protect(generator_savepoint(rng))
+        state, info = learner.step(
+            learned.state,
+            learner.batch(self.model.data(documents, self.n_words)),
+            totals.training,
+            rng=rng,
+            rho=clock.rate(recipe.tau, recipe.kappa, self.batch_size(totals)),
+            looks=looks,
+            protect=kept.protect,
+        )
+        # The step is done with this assignment, and not before.
+        self._kept = Restorable(Learned(state, clock, drawn.generator, drawn.arrival))
+        return info
+
+    def follow(self, documents: Documents) -> bool:
+        """Take in the words as they are now; False if the documents' columns mean others by now.
+
+        New words only add columns. But a batch that was drawn before a word was evicted may use
+        its column, which stands for another word now.
+        """
+        words, kept, model = self._words, self._kept, self.model
+        learned = kept.value  # first: an interrupted call is undone here
+        changes = words.changes(self._store, documents.vocabulary)
+        if changes is not None:
+            kept.protect(words.savepoint(changes))
+            kept.protect(model.follow_savepoint(learned.state, changes.pairs))
+            state = model.follow(learned.state, changes.pairs)
+            words.take_in(changes)
+            self._kept = Restorable(replace(learned, state=state))
+        return words.holds(documents.vocabulary)
+
+    def score(self) -> Score | None:
+        """Of held-out documents; draws nothing from the generators that learning uses.
+
+        The same documents each time while none are added, so that scores can be compared.
+        """
+        rng = np.random.default_rng(self.model.random_state)
+        documents = self._store.draw(self.model.score_documents, rng, held_out=True)
+        if documents.indices.size == 0 or not self.follow(documents):
+            return None
+        found = self.model.score(self._learner(), self.learned.state, documents)
+        if found is not None:
+            self.last_score = found.per_word
+            self.best_score = max(found.per_word, self.best_score or -np.inf)
+        return found
+
+    def checkpoint(self) -> Checkpoint | None:
+        """All that is needed to go on from here, None before the first step; shares memory."""
+        learned = self.learned
+        if learned.clock is None:
+            return None
+        return Checkpoint(
+            self.model,
+            learned.state,
+            self._words.words,
+            learned.clock,
+            learned.draws,
+            persist.generator_to_json(self._others),
+            learned.arrival,
+            self.best_score,
+            self.last_score,
+        )
+
+    def _learner(self) -> Learner:
+        # A learner keeps tables of the vocabulary's size.
+        if self._last_learner is None or self._last_learner[0] != self.n_words:
+            self._last_learner = self.n_words, self.model.learner(self.n_words, self._n_threads)
+        return self._last_learner[1]
+
+
+def batch_size(model: StreamModel, totals: Totals) -> int:
+    """Documents of a batch for a store with these totals."""
+    share = totals.training / max(totals.documents, 1)
+    return model.recipe.batch_size_for(totals.training, share * totals.tokens)

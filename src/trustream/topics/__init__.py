@@ -1,0 +1,1 @@
+"""What people do with topics: look at them, and at documents through them."""

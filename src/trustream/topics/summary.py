@@ -1,0 +1,39 @@
+"""Topics as lists of words, the largest first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSummary:
+    """One topic.
+
+    Attributes:
+        topic: its number.
+        share: of all tokens that topics hold, between 0 and 1.
+        words: its most probable words, the most probable first.
+    """
+
+    topic: int
+    share: float
+    words: list[str]
+
+
+def summarise(model: Any, n_words: int = 10) -> list[TopicSummary]:
+    """Return the topics of a fitted `LatentDirichletAllocation`, the largest first.
+
+    >>> from trustream import LatentDirichletAllocation
+    >>> counts = np.array([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 4, 1], [0, 0, 1, 4]] * 10)
+    >>> lda = LatentDirichletAllocation(n_components=2, random_state=0).fit(counts)
+    >>> [sorted(topic.words) for topic in summarise(lda, 2)] in (
+    ...     [["x0", "x1"], ["x2", "x3"]], [["x2", "x3"], ["x0", "x1"]])
+    True
+    """
+    totals = model.components_.sum(axis=1, dtype=np.float64)
+    share, words = totals / totals.sum(), model.top_words(n_words)
+    order = np.argsort(-share, kind="stable").tolist()
+    return [TopicSummary(k, float(share[k]), words[k]) for k in order]
