@@ -34,8 +34,8 @@ _INNER = 2
 _FIRST_STEPS, _LOCAL_FIRST, _LOCAL_LATER = 30, 50, 15
 # And when a fit has found its topics, after a third of it, neither do second pairs.
 _LATE_SHARE, _LATE = 1 / 3, Effort(n_inner=1, n_local=20)
-# Measured, see docs/notes/defaults.md: smaller batches are too noisy for short documents and for many
-# topics, and fewer steps than these leave topics unused.
+# Measured, see docs/notes/defaults.md: smaller batches are too noisy for short documents and for
+# many topics, and fewer steps than these leave topics unused.
 _BATCH_TOKENS = 60_000
 _BATCH_TOKENS_A_TOPIC = 600
 _LEAST_STEPS_A_PASS = 20
