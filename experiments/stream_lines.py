@@ -178,7 +178,7 @@ def choices(result: Result, n_components: int, label: str) -> list[str]:
         own = chosen(result, name, n_components)[0].settings
         what = ("eta", own["eta"]) if "eta" in own else ("factors", own["factors"])
         notes.append(
-            f"{label}{line.label}: {what[0]} = {what[1]}, the best of {len(found)} values on the "
+            f"{label}{line.label}: {what[0]} = {what[1]}, best of {len(found)} values on the "
             "validation part."
         )
     return notes
