@@ -54,7 +54,7 @@ def load(
     found = Articles(counts[apart : apart + n_train], counts[n_test:apart], counts[:n_test])
     whose = "English Wikipedia" if files == [FILE] else files[0]
     name = f"{n_train:,} articles of {whose} instead of 3.8 million"
-    note = f"Articles have {_LEAST_WORDS} different words or more. {note}".strip()
+    note = f"Articles have at least {_LEAST_WORDS} different words. {note}".strip()
     return found, Source(name, files, digest, False, note)
 
 

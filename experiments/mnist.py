@@ -167,7 +167,7 @@ def summarise(result: Result) -> Summary:
         used = ", ".join(str(point["n_used"]) for point in last)
         rows.append((f"{name}, components used, of {k}", said[series], used))
     notes = [
-        "A component counts as used if it holds a tenth of an equal share of the images or more.",
+        "A component counts as used if it holds at least a tenth of an equal share of the images.",
         "The bound is that of all training images. A trust-region step has "
         f"{result.settings['n_inner']} updates; the blend with uniform beliefs before them is not "
         "counted.",
@@ -185,8 +185,8 @@ def _settled(result: Result) -> str:
         early = next(point for point in run.points if point["updates"] >= a_pass)
         n_settled += early["n_used"] == run.points[-1]["n_used"]
     return (
-        f"In {n_settled} of {len(runs)} runs natural gradient ends with as many components as it "
-        "uses soon after the first pass."
+        f"In {n_settled} of {len(runs)} runs, natural gradient ends with the same number of "
+        "components that it uses shortly after the first pass."
     )
 
 

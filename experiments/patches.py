@@ -219,16 +219,16 @@ def summarise(result: Result) -> Summary:
     notes = [
         result.source.note,
         _order(result),
-        "The paper does not say how components start. Here they start wide, at random means; in "
-        "short trials other starts moved every method by several nats, and with means close "
-        "together natural gradient led after a fifth of a pass.",
+        "The paper does not say how components are initialised. Here they start wide, at random "
+        "means. In short trials, other starting points changed the result of every method by "
+        "several nats, and with means close together natural gradient led after a fifth of a pass.",
     ]
     if scored < n:
         notes.append(f"The bound is estimated from {scored:,} of the {n:,} patches.")
     if not result.source.same_as_paper:
         notes.append(
-            "Other photographs in other units have other bounds: the order of the methods is what "
-            "can be compared with the paper, not the numbers."
+            "Other photographs in other units have other bounds: the order of the methods can be "
+            "compared with the paper, the numbers cannot."
         )
     return Summary(rows, notes)
 

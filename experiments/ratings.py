@@ -112,8 +112,8 @@ def find(data: Path) -> tuple[Table, Source]:
         )
     same = name == "Netflix"
     note = (
-        f"A rating of {table.threshold:g} or more is a like; users have {_LEAST_LIKES} or more. "
-        "A fifth of each user's likes is held out."
+        f"A rating of at least {table.threshold:g} is a like, and users have at least "
+        f"{_LEAST_LIKES} likes. A fifth of the likes of each user is held out."
     )
     title = name if same else f"{name} instead of Netflix"
     return table, Source(title, [p.name for p in paths], facts.sha256(paths), same, note)

@@ -1,4 +1,4 @@
-"""docs/reproduction.md, written from results that are there and from nothing else."""
+"""Write docs/reproduction.md from the available results and from nothing else."""
 
 from __future__ import annotations
 
@@ -13,21 +13,27 @@ from experiments.frame import SCALES, Result
 from experiments.progress import duration
 from experiments.running import write_text
 
-_INTRODUCTION = """# The paper, repeated
+_INTRODUCTION = """# Reproduction of the paper
 
-Theis and Hoffman, "A trust-region method for stochastic variational inference with applications to
-streaming data" (ICML 2015), experiment by experiment. `scripts/experiments NAME` repeats one; after
-`pip install -e ".[experiments]"` so does `trustream-experiments NAME` in any directory. It leaves
-in `results/` a JSON file with all settings, seeds and points, and the figure; `report` instead of a
-name writes this page from what is there. Numbers after ± are two standard errors of the mean over
-runs with different seeds. The paper's numbers come from its plots
-([experiments/published](../experiments/published/README.md)).
+This page shows how far the results of the paper can be reproduced with trustream, and how to repeat
+each experiment yourself. The paper is Theis and Hoffman, "A trust-region method for stochastic
+variational inference with applications to streaming data" (ICML 2015). Each section has one
+experiment, with the paper's numbers and ours.
 
-The data are looked for in `../shared/data` or where `--data DIR` says. Where the paper's own cannot
-be had, others stand in, and the figure says so. If you have the originals, put them in that
-directory; they are read as they come and go before what stands in for them:
+`scripts/experiments NAME` repeats one experiment; after `pip install -e ".[experiments]"` so does
+`trustream-experiments NAME` in any directory. It writes a JSON file with all settings, seeds and
+points, and the figure, to `results/`. `scripts/experiments report` writes this page from the
+available results. Numbers after ± are two standard errors of the mean over runs with different
+seeds. The paper's numbers come from its plots
+([experiments/published](../experiments/published/README.md)). In the tables, TR is trust region,
+NG natural gradient, MO memoized inference and VB variational Bayes.
 
-| experiment | original | stands in |
+The data are read from `../shared/data` or from the directory that `--data DIR` names. Where the
+paper's own data are not available, other data are used instead, and the figure says so. If you have
+the original data, put them into that directory; they are read in their own format and are used in
+preference to the substitutes:
+
+| experiment | original | substitute |
 |---|---|---|
 | `mnist` | `train-images-idx3-ubyte`, also with `.gz` | `mnist.npz`: the same images |
 | `patches` | `*.iml`, linear images of van Hateren | `photographs.npz` |
@@ -35,8 +41,8 @@ directory; they are read as they come and go before what stands in for them:
 | with ratings | `combined_data_*.txt` of Netflix | `ratings.csv` or `ratings.dat` of MovieLens, \
 else `movietweetings.npz` |
 
-The words of a dump are those in `wiki_vocabulary.txt` if that is there, else those in most
-articles. Its counts are kept beside it, so that it is read once.
+The words of a dump are those in `wiki_vocabulary.txt` if that file exists, or else those that occur
+in most articles. Its counts are stored next to it, so that it is read only once.
 """
 
 
@@ -59,7 +65,7 @@ def write(out: Path, docs: Path, names: Iterable[str]) -> Path:
         sections.append(_section(result))
     if missing:
         named = ", ".join(f"`{name}`" for name in missing)
-        sections.append(f"## Not run yet\n\n{named}: no results at hand.\n")
+        sections.append(f"## Not run yet\n\nThere are no results of {named}.\n")
     if results:
         spent = sum(run.seconds for result in results for run in result.runs)
         sections.append(f"All runs on this page together took {duration(spent)}.\n")

@@ -55,7 +55,7 @@ def plan(settings: Settings, n_draws: int) -> list[Run]:
 def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
-    """One point: the score of the validation articles, in nats a word."""
+    """One point: the score of the validation articles, in nats per word."""
     if run.series in search.METHODS:
         return search_text.perform(data, run, settings, tick)
     k, preset = search.preset_of(run)
@@ -145,9 +145,10 @@ def summarise(result: Result) -> Summary:
         rows.append((what, "", search.spread(found[series][many])))
     settings = result.settings
     notes = [
-        f"The paper has no such table. {result.n_seeds} draws from its grid, the same for all; "
-        f"{settings['n_components']} topics, {settings['n_articles']:,} articles; half of the "
-        f"words of {settings['n_validation']:,} validation articles given the other half.",
+        f"The paper has no such table. {result.n_seeds} draws from its grid were made, the same "
+        f"for all methods, with {settings['n_components']} topics and "
+        f"{settings['n_articles']:,} articles. Scores are the log-likelihood of half of the words "
+        f"of {settings['n_validation']:,} validation articles given the other half.",
         _times(result),
         "scikit-learn and gensim keep the priors that were drawn; trustream learns them.",
     ]
@@ -161,12 +162,14 @@ def _times(result: Result) -> str:
         for series, name in SERIES.items()
     }
     texts = ", ".join(f"{name} {value:.1f} s" for name, value in seconds.items())
-    return f"The time of a run, median over draws, limits the number of articles: {texts}."
+    return (
+        f"The time of a run limits the number of articles. Its medians over the draws are: {texts}."
+    )
 
 
 EXPERIMENT = Experiment(
     name="robustness",
-    title="Robustness: random settings, next to other libraries",
+    title="Robustness: random settings, compared with other libraries",
     settings={"quick": _QUICK, "paper": _PAPER},
     n_seeds={"quick": 20, "paper": 20},
     load=load,

@@ -110,13 +110,15 @@ def summarise(result: Result) -> Summary:
         sets = search.set_rows(result, 2, "fig3b_circled", columns, measure=measure, digits=1)
         rows += [(f"{title}, {measure}, %", *values) for title, *values in sets]
     notes = [
-        f"{search.n_draws(result)} draws from the paper's grid, the same for both methods.",
+        f"{search.n_draws(result)} draws from the paper's grid were made, the same for both "
+        "methods.",
         result.source.note,
     ]
     if not result.source.same_as_paper:
         notes.append(
-            "Other ratings, other levels: only the differences can be compared. Where users are "
-            "few, all settings can end close to what popularity alone gives."
+            "The ratings differ from the paper's, and so do the levels of the scores: only the "
+            "differences can be compared. With few users, all settings can end close to the score "
+            "of popularity alone."
         )
     return Summary(rows, notes)
 

@@ -30,7 +30,7 @@ _PAPER: dict[str, Any] = {
     "measure_options": {},
 }
 # More articles say more than more chains for each: most of the error is from article to article.
-# 4 chains instead of 12 lowered the estimate by 0.002 nats a word for the one model looked at.
+# 4 chains instead of 12 lowered the estimate by 0.002 nats per word for the one model looked at.
 _QUICK = {
     **_PAPER,
     "n_components": [100],
@@ -51,7 +51,7 @@ def load(data: Path, settings: Settings) -> tuple[Articles, Source]:
 def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
-    """One point: the score of the validation articles, in nats a word."""
+    """One point: the score of the validation articles, in nats per word."""
     lda = search.fit(data.train, run, tick)
     options = settings["measure_options"]
     score = getattr(lda, settings["measure"])(data.validation, random_state=0, **options)
@@ -86,16 +86,16 @@ def summarise(result: Result) -> Summary:
     }[settings["measure"]]
     errors = [run.points[0]["standard_error"] for run in result.runs]
     notes = [
-        f"{search.n_draws(result)} draws from the paper's grid, the same for both methods; scores "
-        f"are those of {settings['n_validation']:,} validation articles: {measure}. Their standard "
-        f"error is {max(errors):.3f} or less; most of it comes from which articles were taken, "
-        "the same for all.",
-        "The grid is made for millions of articles. Here large batches leave few steps, half as "
-        "many to trust region as to natural gradient, and a large tau makes them small: then both "
-        "are still close to the random start when they end, and natural gradient has left it by "
-        "twice the steps. (Where to draw the line was decided after looking.) As many passes as "
-        "natural gradient gave trust region 0.003 to 0.04 nats in five such draws, which won it "
-        "one of them.",
+        f"{search.n_draws(result)} draws from the paper's grid were made, the same for both "
+        f"methods. Scores are those of {settings['n_validation']:,} validation articles: "
+        f"{measure}. Their standard error is {max(errors):.3f} or less; most of it comes from the "
+        "choice of articles, which is the same for all runs.",
+        "The grid was made for millions of articles. Here large batches leave few steps, half as "
+        "many for trust region as for natural gradient, and a large tau makes these steps small. "
+        "In such draws both methods are still close to the random start at the end, and natural "
+        "gradient has moved further from it because it takes twice as many steps. (The thresholds "
+        "in the table were chosen after looking at the results.) With as many passes as natural "
+        "gradient, trust region gained 0.003 to 0.04 nats in five such draws, and won one of them.",
         result.source.note,
     ]
     return Summary(rows, notes)

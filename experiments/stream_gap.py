@@ -93,7 +93,7 @@ def _cost(name: str) -> float:
 def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
-    """One point: nats a word of test articles at the end of the stream."""
+    """One point: nats per word of test articles at the end of the stream."""
     change = dict(VARIANTS[run.settings["variant"]])
     counts, k = data.train, settings["n_components"]
 
@@ -216,9 +216,9 @@ def summarise(result: Result) -> Summary:
     shares = {run.settings["variant"]: run.extra["share_of_words"] for run in result.runs}
     notes = [
         f"K = {settings['n_components']}, {settings['n_articles']:,} articles, preset {PRESET} "
-        f"(kappa 0.5 in the stream), {settings['looks']:g} looks at an article, learning begins "
-        f"with {settings['first']:,}, {settings['n_test']:,} test articles. One thing is changed "
-        "at a time.",
+        f"(kappa 0.5 in the stream), {settings['looks']:g} visits (looks) per article. Learning "
+        f"begins with {settings['first']:,} articles, and scores are those of "
+        f"{settings['n_test']:,} test articles. One thing is changed at a time.",
     ]
     stream = "stream as in the paper"
     if stream in found:
@@ -226,9 +226,9 @@ def summarise(result: Result) -> Summary:
         means = {name: np.mean(values) for name, values in found.items() if name != "whole data"}
         order = sorted(means, key=lambda name: -means[name])
         notes.append(
-            f"The stream ends {with_error(behind, 3)} nat/word from the whole data, with "
-            f"{100 * shares[stream]:.0f} % of the words there. What helps most, from the best: "
-            f"{'; '.join(order[:3])}."
+            f"At its end, the stream has a score of {with_error(behind, 3)} nat/word relative to "
+            f"the whole data, and {100 * shares[stream]:.0f} % of the words have arrived. The "
+            f"changes that help most are, from the best: {'; '.join(order[:3])}."
         )
     notes.append(result.source.note)
     return Summary(rows, notes)

@@ -178,8 +178,8 @@ def choices(result: Result, n_components: int, label: str) -> list[str]:
         own = chosen(result, name, n_components)[0].settings
         what = ("eta", own["eta"]) if "eta" in own else ("factors", own["factors"])
         notes.append(
-            f"{label}{line.label}: {what[0]} = {what[1]}, best of {len(found)} on the validation "
-            "part."
+            f"{label}{line.label}: {what[0]} = {what[1]}, best of {len(found)} values on the "
+            "validation part."
         )
     return notes
 
@@ -189,13 +189,14 @@ def how(settings: Settings) -> list[str]:
     looks = settings["looks"]
     pairs = settings["svb_pairs"]
     return [
-        f"At each moment {settings['rate']:g} documents become active on average and each active "
-        f"one shows a word with probability {settings['p']:g}, until the last has shown its first: "
-        f"then some are incomplete. Streaming SVI begins with {settings['first']:,} documents "
-        f"(paper: 10,000) and looks at {looks['TR']:g} (TR) or {looks['NG']:g} (NG) for each that "
-        "arrives, as many as there are passes over the whole data. "
-        f"The streaming batch algorithm makes {settings['batch_passes']} passes over at most "
-        f"{settings['batch_documents']:,} documents (paper: 100, 50,000), afresh at each point. "
-        f"Streaming VB stops after {pairs} pairs of local and global steps on a batch, or when it "
-        "has converged. The paper gives neither its rates nor how long it waited."
+        f"At each tick {settings['rate']:g} documents become active on average, and each active "
+        f"document shows one word with probability {settings['p']:g}, until the last document has "
+        "shown its first word; some documents are then incomplete. Streaming SVI begins with "
+        f"{settings['first']:,} documents (paper: 10,000) and visits {looks['TR']:g} (TR) or "
+        f"{looks['NG']:g} (NG) documents for each document that arrives, as many as there are "
+        "passes over the whole data. The streaming batch algorithm makes "
+        f"{settings['batch_passes']} passes over at most {settings['batch_documents']:,} documents "
+        "(paper: 100 passes, 50,000 documents), from a new start at each point. Streaming VB stops "
+        f"after {pairs} pairs of local and global steps on a batch, or when it has converged. The "
+        "paper specifies neither its rates of arrival nor how long it waited."
     ]

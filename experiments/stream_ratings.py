@@ -159,8 +159,8 @@ def summarise(result: Result) -> Summary:
         rows += stream_lines.rows(result, k, measure, paper, f"{measure}, ", unit="%", digits=1)
     n_users = max(run.points[-1]["n_documents"] for run in result.runs if run.points)
     notes = [
-        f"{n_users:,} users, {k} topics; values are those of the test users at the right end of "
-        "each line.",
+        f"There are {n_users:,} users and {k} topics. Values are those of the test users at the "
+        "right end of each line.",
         *stream_lines.choices(result, k, ""),
         *stream_lines.how(settings),
         result.source.note,
@@ -170,7 +170,10 @@ def summarise(result: Result) -> Summary:
     if missing:
         notes.append(f"Left out, since cornac is not installed: {' and '.join(missing)}.")
     if not result.source.same_as_paper:
-        notes.append("Other ratings, other levels: only the order of the lines can be compared.")
+        notes.append(
+            "The ratings differ from the paper's, and so do the levels of the scores: only the "
+            "order of the lines can be compared."
+        )
     return Summary(rows, notes)
 
 

@@ -71,7 +71,7 @@ def load(data: Path, settings: Settings) -> tuple[Articles, Source]:
 def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
-    """A point for each mark: nats a word of test articles."""
+    """A point for each mark: nats per word of test articles."""
     counts = data.train[: run.settings["n_articles"]]
     points: list[Point] = []
     seen = None
@@ -127,13 +127,13 @@ def summarise(result: Result) -> Summary:
         )
         notes += stream_lines.choices(result, k, label)
         size = f"{stream['n_articles']:,}" if stream["n_articles"] else "all"
-        notes.append(f"K = {k}: {size} articles.")
+        notes.append(f"K = {k} uses {size} articles.")
     notes += [
-        "The rate of arrival and the number of articles that learning begins with were settled "
+        "The rate of arrival and the number of articles that learning begins with were chosen "
         "after looking at scores of streaming trust region.",
-        f"Scores are those of {settings['n_test']:,} test articles (Chib, "
-        f"{settings['chib'].get('n_repeats', 12)} chains an article), each line's at its right "
-        "end; the paper's streams end at millions of articles.",
+        f"Scores are those of {settings['n_test']:,} test articles (Chib's estimate with "
+        f"{settings['chib'].get('n_repeats', 12)} chains per article) at the right end of each "
+        "line; the paper's streams end at millions of articles.",
         *stream_lines.how(settings),
         result.source.note,
     ]

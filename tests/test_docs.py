@@ -39,11 +39,29 @@ def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     assert (tmp_path / "topics.safetensors").is_file()
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["README.md", "CONTRIBUTING.md", *(f"docs/{p.name}" for p in (ROOT / "docs").glob("*.md"))],
-)
+TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]
+TEXTS += sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the names by which links reach the headings of a page, as GitHub makes them."""
+    headings = re.findall(r"^#+ (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("path", TEXTS)
 def test_links_lead_somewhere(path: str) -> None:
     text = (ROOT / path).read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#:]+)\)", text):
-        assert ((ROOT / path).parent / target).exists(), target
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", text):
+        page = (ROOT / path).parent / target if target else ROOT / path
+        assert page.exists(), target
+        assert not anchor or anchor in anchors(page), f"{target}#{anchor}"
+
+
+def test_every_page_is_in_the_readme() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs").glob("*.md"):
+        assert f"(docs/{page.name})" in text, page.name
+    notes = (ROOT / "docs" / "notes" / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs" / "notes").glob("*.md"):
+        assert page.name == "README.md" or f"({page.name})" in notes, page.name

@@ -162,4 +162,4 @@ def _lines(results: Results, workload: str) -> Iterable[Row]:
         if "points" in entry:
             last = entry["points"][-1]
             title = f"{workload}, {name}: {last['label']}, {last['seconds']:.1f} s"
-            yield Row(title, last["completion"], "", "nats a word", None, {})
+            yield Row(title, last["completion"], "", "nats per word", None, {})

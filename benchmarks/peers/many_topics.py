@@ -42,7 +42,7 @@ def measure(setup: Setup) -> Iterator[Row]:
         seconds["many, all topics"].append(spent)
         losses.append(_score(everything, held_out) - _score(some, held_out))
     best = {name: min(values) for name, values in seconds.items()}
-    title = f"K={MANY:,} against K={FEW}, time for a document, {n_documents:,} articles"
+    title = f"K={MANY:,} against K={FEW}, time per document, {n_documents:,} articles"
     yield at_most(
         f"{title}, same pairs and iterations",
         best["many, same effort"] / best["few, same effort"],
@@ -56,7 +56,7 @@ def measure(setup: Setup) -> Iterator[Row]:
         f"K={MANY:,}: loss by skipping topics, mean of {len(losses)} seeds",
         float(np.mean(losses)),
         0.002,
-        "nats a word",
+        "nats per word",
         losses=losses,
     )
 

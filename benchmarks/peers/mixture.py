@@ -59,7 +59,7 @@ def measure(setup: Setup) -> Iterator[Row]:
 
 
 def bound(model: GaussianModel, prior: GaussianPrior, lambda_: GaussianNatural, x: Any) -> float:
-    """Lower bound on the evidence of all of x, in nats a patch."""
+    """Lower bound on the evidence of all of x, in nats per patch."""
     total = model.global_bound(lambda_, prior)
     for start in range(0, len(x), _BLOCK):
         batch = model.batch(x, slice(start, start + _BLOCK))

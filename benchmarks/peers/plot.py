@@ -44,7 +44,7 @@ def draw(stored: dict[str, Any], path: Path) -> None:
     axes.set_xscale("log")
     axes.set_ylim(best - _DEPTH, best + 0.05 * _DEPTH)
     axes.set_xlabel("seconds of training (two cores, compilation and scoring left out)")
-    axes.set_ylabel("held-out nats a word (document completion)")
+    axes.set_ylabel("held-out nats per word (document completion)")
     axes.set_title(stored["about"])
     axes.grid(alpha=0.25, which="both")
     axes.xaxis.set_major_formatter(plt.FuncFormatter(lambda x, _: f"{x:g}"))

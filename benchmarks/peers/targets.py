@@ -60,5 +60,5 @@ def _final(ours: dict[str, Any], runs: dict[str, Any]) -> list[Row]:
             name = f"score of one call against {peer} after {label}, {score}"
             details = {"theirs": theirs[score], "ours": own[score]}
             details["seconds"] = {"theirs": theirs["seconds"], "ours": own["seconds"]}
-            rows.append(at_least(name, own[score] - theirs[score], 0.0, "nats a word", **details))
+            rows.append(at_least(name, own[score] - theirs[score], 0.0, "nats per word", **details))
     return rows

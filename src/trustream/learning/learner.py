@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -131,7 +132,7 @@ class Learner:
             )
 
         batch_size = self._batch_size(n, n_tokens)
-        options = self._options(np.inf, n, rng, 1.0, 0.0, None)
+        options = self._options(sys.maxsize, n, rng, 1.0, 0.0, None)
         plan = Plan(data, n, batch_size, n_passes, options, step)
         return self.algorithm.passes(self.model, state, plan)
 
@@ -150,7 +151,7 @@ class Learner:
 
     def _options(
         self,
-        n_steps: float,
+        n_steps: int,
         n_documents: float,
         rng: np.random.Generator,
         rho: float,

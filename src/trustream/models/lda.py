@@ -49,7 +49,7 @@ class LdaModel(LearnedPriors, RunningTotals):
             it uses (`kernels.compiled_topics`); None goes on with all.
         strides: local steps extrapolate. They end where they would without, in half of the
             iterations, which pays where topics are given. Steps that learn are better without:
-            topics gain from documents that are not quite decided (docs/performance.md).
+            topics gain from documents that are not quite decided (docs/notes/performance.md).
     """
 
     collapsed: ClassVar[bool] = False
