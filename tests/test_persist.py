@@ -179,7 +179,7 @@ def test_read_newer_format(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", [None, "Pipeline", "os", ["LatentDirichletAllocation"]])
 def test_load_knows_its_own_estimators_only(tmp_path: Path, name: object) -> None:
     persist.write(tmp_path / "model", {}, {"estimator": name})
-    with pytest.raises(ValueError, match="expected one of .*LatentDirichletAllocation"):
+    with pytest.raises(ValueError, match=r"expected one of .*LatentDirichletAllocation"):
         persist.load(tmp_path / "model")
 
 

@@ -111,7 +111,7 @@ def init(
         if before is not None and before != model:
             raise ValueError(
                 f"{found.name} has a model with other settings already "
-                f"({before.n_components} topics, {before.method}): choose another store"
+                f"({_described(before)}): choose another store"
             )
         save_settings(found, model)
     if as_json:
@@ -120,6 +120,11 @@ def init(
         echo(f"{found.name} is ready for {topics} topics.")
         name = repeatable(store)
         echo(f"Next: trustream ingest {name} FILE..., and trustream train {name}")
+
+
+def _described(model: Any) -> str:
+    settings = model.settings()
+    return f"{settings.get('n_components')} topics, {settings.get('method')}"
 
 
 @click.command()
@@ -144,7 +149,7 @@ def status(store: str, name: str, as_json: bool) -> None:
             "rho": checkpoint.clock.rate(recipe.tau, recipe.kappa, size),
             "heldout": checkpoint.last_score,
             "best_heldout": checkpoint.best_score,
-            "topics": checkpoint.model.n_components,
+            "topics": checkpoint.model.settings().get("n_components"),
         }
     if as_json:
         echo_json(values)

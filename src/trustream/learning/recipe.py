@@ -8,19 +8,9 @@ measured is described in docs/defaults.md.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from trustream._schema import (
-    Rule,
-    boolean,
-    check_values,
-    integer,
-    mapping,
-    number,
-    one_of,
-    optional,
-)
 from trustream.inference import schedules
 from trustream.inference.schedules import Schedule
 from trustream.inference.state import State
@@ -154,68 +144,10 @@ class Recipe:
         """The learning rate of data that go on for ever."""
         return schedules.decaying(self.tau, self.kappa)
 
-    def to_json(self) -> dict[str, Any]:
-        """All fields as JSON can hold them."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, values: Any) -> Recipe:
-        """The recipe that `to_json` gave, perhaps through a file.
-
-        >>> import json
-        >>> recipe = for_topics(100)
-        >>> Recipe.from_json(json.loads(json.dumps(recipe.to_json()))) == recipe
-        True
-
-        Raises:
-            ValueError: the values are not those of a recipe.
-        """
-        check_values(values, _JSON, "the recipe")
-        efforts = {name: _staged(values[name]) for name in ("first", "late")}
-        effort = _effort(values["effort"])
-        return cls(**{**values, "effort": effort, "learn": tuple(values["learn"]), **efforts})
-
     def fit_schedule(self, state: State, n_steps: int) -> Schedule:
         """The learning rate of a fit of so many steps that starts from `state`."""
         last = state.n_steps + n_steps
         return schedules.cooling(self.schedule, state.n_steps, last, self.cooldown)
-
-
-_names = Rule(
-    lambda value: isinstance(value, list | tuple) and all(isinstance(v, str) for v in value),
-    "a list of names",
-)
-_pair = Rule(lambda value: isinstance(value, list | tuple) and len(value) == 2, "a pair")
-_JSON = {
-    "method": one_of(algorithms.names()),
-    "adaptive": boolean,
-    "tau": number(above=0.0),
-    "kappa": number(least=0.0),
-    "cooldown": number(least=0.0),
-    "batch_size": optional(integer(1)),
-    "batch_tokens": number(above=0.0),
-    "batch_least_part": number(above=0.0),
-    "max_iter": integer(1),
-    "effort": mapping,
-    "local_tol": number(least=0.0),
-    "tol": number(least=0.0),
-    "learn": _names,
-    "first": optional(_pair),
-    "late": optional(_pair),
-    "max_doc_topics": optional(integer(1)),
-}
-
-
-def _effort(values: Any) -> Effort:
-    check_values(values, {"n_inner": integer(1), "n_local": integer(1)}, "the effort")
-    return Effort(**values)
-
-
-def _staged(values: Any) -> tuple[Any, Effort] | None:
-    if values is None:
-        return None
-    check_values({"from": values[0]}, {"from": number(least=0.0)}, "the effort")
-    return values[0], _effort(values[1])
 
 
 def for_topics(

@@ -20,8 +20,7 @@ from trustream._schema import (
     optional,
 )
 from trustream.inference.state import State
-from trustream.learning import state_arrays
-from trustream.learning.recipe import Recipe
+from trustream.learning import recipe_json, state_arrays
 from trustream.streaming import old_checkpoints, stream_model
 from trustream.streaming.clock import Clock
 from trustream.streaming.stream_model import StreamModel
@@ -85,7 +84,7 @@ class Checkpoint:
             "stream": VERSION,
             "arrival": self.arrival,
             "settings": stream_model.to_json(self.model),
-            "recipe": self.model.recipe.to_json(),
+            "recipe": recipe_json.to_json(self.model.recipe),
             **state,
             "clock": asdict(self.clock),
             "draws": self.draws,
@@ -119,7 +118,7 @@ class Checkpoint:
         check_values(header, _HEADER, "the header")
         model = stream_model.from_json(header["settings"])
         if header["recipe"] is not None:
-            model = model.with_recipe(Recipe.from_json(header["recipe"]))
+            model = model.with_recipe(recipe_json.from_json(header["recipe"]))
         n_words = _n_words(contents.entries)
         format = model.format(n_words)
         table = {**format.table(header["memory"]), "words": Array(None, ("uint8",))}

@@ -25,6 +25,7 @@ from trustream.kernels import threads
 from trustream.learning import algorithms
 from trustream.store import open_store
 from trustream.store.protocol import Documents, Store, Totals
+from trustream.streaming import stream_model
 from trustream.streaming.batches import Arrivals, Direct, Drawn, Prefetcher
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.lda.model import TopicStream
@@ -57,8 +58,8 @@ class StreamTrainer:
     ----------
     store : Store
         Read, and written to for checkpoints.
-    n_components : int, default=100
-        Number of topics.
+    n_components : int, default=None
+        Number of topics. None is 100, or what the checkpoint has.
     checkpoint_every : float, default=60
         Seconds between two checkpoints of `run`.
     prefetch : bool, default=None
@@ -73,7 +74,8 @@ class StreamTrainer:
     model : StreamModel, default=None
         What to learn, if it is not topics: `n_components` and options then have no meaning.
     **options
-        The other fields of `TopicStream`: method, batch_size, random_state and so on.
+        The other fields of `TopicStream`: method, batch_size, random_state and so on. A checkpoint
+        goes on with the settings that it was made with; options that differ are refused.
 
     Examples
     --------
@@ -94,7 +96,7 @@ class StreamTrainer:
     def __init__(
         self,
         store: Store,
-        n_components: int = 100,
+        n_components: int | None = None,
         *,
         checkpoint_every: float = 60.0,
         prefetch: bool | None = None,
@@ -103,9 +105,9 @@ class StreamTrainer:
         model: StreamModel | None = None,
         **options: Any,
     ) -> None:
-        if model is None:
-            model = TopicStream(n_components=n_components, **options)
-        elif options:
+        if n_components is not None:
+            options["n_components"] = n_components
+        if model is not None and options:
             raise ValueError(f"{', '.join(options)}: a model that is given has settings of its own")
         _check_seconds("checkpoint_every", checkpoint_every)
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
@@ -113,9 +115,10 @@ class StreamTrainer:
         self._source: Prefetcher | Direct | Arrivals | None = None
         n_threads, checkpoint = threads.n_threads(n_jobs), load_checkpoint(store, name)
         if checkpoint is None:
-            self._training = Training(store, model, n_threads)
+            self._training = Training(store, model or TopicStream(**options), n_threads)
         else:
-            self._training = Training.resumed(store, model, n_threads, checkpoint)
+            asked = options if model is None else stream_model.to_json(model)
+            self._training = Training.resumed(store, asked, n_threads, checkpoint)
 
     @property
     def model(self) -> StreamModel:

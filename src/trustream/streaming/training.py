@@ -12,6 +12,7 @@ from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
 from trustream.learning.learner import Learner
 from trustream.store.protocol import Documents, Store, Totals
+from trustream.streaming import stream_model
 from trustream.streaming.batches import Drawn
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.clock import Clock
@@ -52,23 +53,21 @@ class Training:
 
     @classmethod
     def resumed(
-        cls, store: Store, model: StreamModel, n_threads: int, checkpoint: Checkpoint
+        cls, store: Store, asked: dict[str, Any], n_threads: int, checkpoint: Checkpoint
     ) -> Training:
-        """One that goes on from a checkpoint, by the checkpoint's recipe.
+        """One that goes on from a checkpoint, with its settings and by its recipe.
+
+        Args:
+            asked: settings that the caller wants it to have.
 
         Raises:
             ValueError: the checkpoint was made with other settings.
         """
-        before, now = checkpoint.model.settings(), model.settings()
-        if checkpoint.model.kind != model.kind:
-            raise ValueError(
-                f"the checkpoint is of a model of kind {checkpoint.model.kind!r}, now it is "
-                f"{model.kind!r}: use another name for another model"
-            )
-        for key, value in now.items():
-            if before[key] != value:
+        before = stream_model.to_json(checkpoint.model)
+        for key, value in stream_model.to_json(stream_model.from_json({**before, **asked})).items():
+            if before.get(key) != value:
                 raise ValueError(
-                    f"the checkpoint was made with {key}={before[key]}, now it is "
+                    f"the checkpoint was made with {key}={before.get(key)}, now it is "
                     f"{value}: use the same, or another name for another model"
                 )
         training = cls(store, checkpoint.model, n_threads)

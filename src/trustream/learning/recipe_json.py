@@ -1,0 +1,78 @@
+"""A recipe as JSON can hold it, for checkpoints, and back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from trustream._schema import (
+    Rule,
+    boolean,
+    check_values,
+    integer,
+    mapping,
+    number,
+    one_of,
+    optional,
+)
+from trustream.learning import algorithms
+from trustream.learning.recipe import Effort, Recipe
+
+_names = Rule(
+    lambda value: isinstance(value, list | tuple) and all(isinstance(v, str) for v in value),
+    "a list of names",
+)
+_pair = Rule(lambda value: isinstance(value, list | tuple) and len(value) == 2, "a pair")
+_FIELDS = {
+    "method": one_of(algorithms.names()),
+    "adaptive": boolean,
+    "tau": number(above=0.0),
+    "kappa": number(least=0.0),
+    "cooldown": number(least=0.0),
+    "batch_size": optional(integer(1)),
+    "batch_tokens": number(above=0.0),
+    "batch_least_part": number(above=0.0),
+    "max_iter": integer(1),
+    "effort": mapping,
+    "local_tol": number(least=0.0),
+    "tol": number(least=0.0),
+    "learn": _names,
+    "first": optional(_pair),
+    "late": optional(_pair),
+    "max_doc_topics": optional(integer(1)),
+}
+
+
+def to_json(recipe: Recipe) -> dict[str, Any]:
+    """All fields of a recipe."""
+    return asdict(recipe)
+
+
+def from_json(values: Any) -> Recipe:
+    """The recipe that `to_json` gave, perhaps through a file.
+
+    >>> import json
+    >>> from trustream.learning.recipe import for_topics
+    >>> recipe = for_topics(100)
+    >>> from_json(json.loads(json.dumps(to_json(recipe)))) == recipe
+    True
+
+    Raises:
+        ValueError: the values are not those of a recipe.
+    """
+    check_values(values, _FIELDS, "the recipe")
+    staged = {name: _staged(values[name]) for name in ("first", "late")}
+    effort = _effort(values["effort"])
+    return Recipe(**{**values, "effort": effort, "learn": tuple(values["learn"]), **staged})
+
+
+def _effort(values: Any) -> Effort:
+    check_values(values, {"n_inner": integer(1), "n_local": integer(1)}, "the effort")
+    return Effort(**values)
+
+
+def _staged(values: Any) -> tuple[Any, Effort] | None:
+    if values is None:
+        return None
+    check_values({"from": values[0]}, {"from": number(least=0.0)}, "the effort")
+    return values[0], _effort(values[1])
