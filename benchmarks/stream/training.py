@@ -1,4 +1,4 @@
-"""Training from a store next to training from a matrix in memory, on the same articles."""
+"""What a look at a document costs a stream, next to `fit` on the same documents, defaults both."""
 
 from __future__ import annotations
 
@@ -8,79 +8,59 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks import corpora
 from benchmarks.harness.rows import Row, Setup, at_most
-from trustream import StreamTrainer, open_store
-from trustream.inference.state import State
-from trustream.models.lda import LdaModel, LdaPrior
-from trustream.store.protocol import Record
-from trustream.streaming.clock import Clock
-from trustream.streaming.lda.model import TopicStream
-from trustream.streaming.stepping import take_step
+from trustream import LatentDirichletAllocation, StreamTrainer, open_store
+from trustream.store.protocol import Record, Store
 
 FILES = ("wiki_en.npz",)
-N_TOPICS, BATCH_SIZE = 100, 100
+LOOKS = 5
 
 
 def measure(setup: Setup) -> Iterator[Row]:
-    """The store's time a step over the matrix's; both draw at random and learn the priors."""
+    """Time of a look in the stream over that in `fit`, for two numbers of topics.
+
+    A stream looks at its documents as often as `fit` does by default, five times each. What it
+    does beside is in its time: draws from the store, scores of held-out documents, checkpoints.
+    """
     n_articles = setup.choose(20_000, 3_000)
     counts = corpora.wiki(setup.data, "wiki_en")[:n_articles]
-    n_steps, n_rounds = setup.choose(50, 20), setup.choose(6, 3)
     with tempfile.TemporaryDirectory() as folder:
-        with open_store(Path(folder, "wiki.db"), min_documents=1, held_out=0.0) as store:
+        with open_store(Path(folder, "wiki.db"), min_documents=1) as store:
             for first in range(0, n_articles, 1000):
                 store.append(_records(counts[first : first + 1000], first))
-            options: dict[str, Any] = {"batch_size": BATCH_SIZE, "score_every": 0}
-            with StreamTrainer(
-                store, N_TOPICS, checkpoint_every=1e9, n_jobs=setup.n_threads, **options
-            ) as trainer:
-                memory = _InMemory(counts, trainer.model, setup.n_threads)
-                times: dict[str, list[float]] = {"store": [], "memory": []}
-                steps = trainer.steps()
-                for _ in range(n_rounds + 1):  # the first round warms up
-                    start = time.perf_counter()
-                    for _ in range(n_steps):
-                        next(steps)
-                    middle = time.perf_counter()
-                    for _ in range(n_steps):
-                        memory.step()
-                    times["store"].append(middle - start)
-                    times["memory"].append(time.perf_counter() - middle)
-    best = {name: min(runs[1:]) / n_steps for name, runs in times.items()}
-    yield at_most(
-        f"training from a store of {n_articles} articles, K={N_TOPICS}, B={BATCH_SIZE}, "
-        "against memory",
-        best["store"] / best["memory"],
-        1.1,
+            for n_topics in (100, 400):
+                yield _compared(setup, counts, store, n_topics)
+
+
+def _compared(setup: Setup, counts: Any, store: Store, n_topics: int) -> Row:
+    n_training = store.totals().training
+    times: dict[str, list[float]] = {"stream": [], "fit": []}
+    n_steps = []
+    for seed in range(setup.choose(3, 2) + 1):  # the first round warms up
+        start = time.perf_counter()
+        with StreamTrainer(
+            store, n_topics, name=f"{n_topics}-{seed}", random_state=seed, n_jobs=setup.n_threads
+        ) as trainer:
+            training = trainer._training
+            trainer.run(callback=lambda _: training.learned.clock.looked_at >= LOOKS * n_training)
+            looks = training.learned.clock.looked_at
+            n_steps.append(trainer.n_steps)
+        times["stream"].append((time.perf_counter() - start) / looks)
+        start = time.perf_counter()
+        lda = LatentDirichletAllocation(n_topics, random_state=seed, n_jobs=setup.n_threads)
+        lda.fit(counts[:n_training])
+        times["fit"].append((time.perf_counter() - start) / (lda.n_iter_ * n_training))
+    best = {name: min(runs[1:]) for name, runs in times.items()}
+    return at_most(
+        f"a look at a document, {counts.shape[0]} articles, K={n_topics}: the stream against fit",
+        best["stream"] / best["fit"],
+        1.3,
         "x",
-        best_ms={name: 1e3 * value for name, value in best.items()},
+        best_us={name: 1e6 * value for name, value in best.items()},
         timings=times,
+        steps=n_steps,
     )
-
-
-class _InMemory:
-    """The same steps on rows of a matrix."""
-
-    def __init__(self, counts: Any, settings: TopicStream, n_threads: int) -> None:
-        self._counts, self._settings = counts, settings
-        self._model = LdaModel(N_TOPICS, counts.shape[1], n_threads=n_threads)
-        prior = LdaPrior.of(0.1, 0.1, N_TOPICS, counts.shape[1])
-        self._rng = np.random.default_rng(0)
-        self._state = State(self._model.initial(prior, self._rng), prior)
-        self._clock = Clock(counts.shape[0], 0, 0)
-
-    def step(self) -> None:
-        s, n = self._settings, self._counts.shape[0]
-        rows = self._rng.choice(n, BATCH_SIZE, replace=False)
-        looked_at = self._clock.looked_at + BATCH_SIZE
-        self._clock = Clock(n, 0, 0, looked_at)
-        rho = self._clock.rate(s.learning_offset, s.learning_decay, BATCH_SIZE)
-        self._state, _ = take_step(
-            s, self._model, self._state, self._counts[rows], rho, n, self._rng
-        )
 
 
 def _records(counts: Any, first: int) -> Iterator[Record]:

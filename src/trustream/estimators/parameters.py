@@ -14,9 +14,22 @@ _positive_integer = Interval(Integral, 1, None, closed="left")
 _not_negative = Interval(Real, 0, None, closed="left")
 _positive = Interval(Real, 0, None, closed="neither")
 
+
+class _Methods(StrOptions):
+    """The names of all algorithms, those that were registered later included."""
+
+    def __init__(self) -> None:
+        super().__init__(set(algorithms.names()))
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Called by scikit-learn."""
+        self.options = set(algorithms.names())
+        return bool(super().is_satisfied_by(val))
+
+
 COMMON: dict[str, list[Any]] = {
     "n_components": [_positive_integer],
-    "learning_method": [StrOptions(set(algorithms.names()))],
+    "learning_method": [_Methods()],
     "learning_rate": [StrOptions({"decaying", "adaptive"})],
     "learning_decay": [Interval(Real, 0, 1, closed="both")],
     "learning_offset": [_positive],

@@ -12,7 +12,6 @@ from trustream._schema import (
     integer,
     mapping,
     number,
-    one_of,
     optional,
 )
 from trustream.learning import algorithms
@@ -24,7 +23,7 @@ _names = Rule(
 )
 _pair = Rule(lambda value: isinstance(value, list | tuple) and len(value) == 2, "a pair")
 _FIELDS = {
-    "method": one_of(algorithms.names()),
+    "method": Rule(lambda value: value in algorithms.names(), "the name of an algorithm"),
     "adaptive": boolean,
     "tau": number(above=0.0),
     "kappa": number(least=0.0),

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from trustream import persist
 from trustream._schema import (
     Array,
-    Described,
     any_number,
     check_arrays,
     check_entries,
@@ -31,6 +30,7 @@ _ADVICE = "restore the store from a copy, or train a model by another name"
 _HEADER = {
     "stream": integer(1, VERSION),
     "arrival": integer(-1),
+    "n_words": integer(0),
     "settings": mapping,
     "recipe": optional(mapping),
     **state_arrays.HEADER,
@@ -83,6 +83,7 @@ class Checkpoint:
         header = {
             "stream": VERSION,
             "arrival": self.arrival,
+            "n_words": len(self.words),
             "settings": stream_model.to_json(self.model),
             "recipe": recipe_json.to_json(self.model.recipe),
             **state,
@@ -114,12 +115,14 @@ class Checkpoint:
         version = {"stream": contents.header["stream"]}
         check_values(version, {"stream": _HEADER["stream"]}, "the header")
         is_old = version["stream"] == 1
-        header = old_checkpoints.header(contents.header) if is_old else contents.header
+        header = contents.header
+        if is_old:
+            header = old_checkpoints.header(header, contents.entries)
         check_values(header, _HEADER, "the header")
         model = stream_model.from_json(header["settings"])
         if header["recipe"] is not None:
             model = model.with_recipe(recipe_json.from_json(header["recipe"]))
-        n_words = _n_words(contents.entries)
+        n_words = header["n_words"]
         format = model.format(n_words)
         table = {**format.table(header["memory"]), "words": Array(None, ("uint8",))}
         written = old_checkpoints.table(table) if is_old else table
@@ -153,9 +156,3 @@ def _clock(values: Any) -> Clock:
     if clock.added < clock.added_before:
         raise ValueError(f"the clock runs backwards, from {clock.added_before} to {clock.added}")
     return clock
-
-
-def _n_words(entries: Mapping[str, Described]) -> int:
-    """Columns of the model; only the arrays say how many there are."""
-    stored = entries.get("lambda.stored")
-    return stored.shape[0] if stored is not None and stored.shape else 0

@@ -9,6 +9,7 @@ import numpy as np
 
 from trustream._schema import (
     Array,
+    Described,
     any_number,
     check_values,
     integer,
@@ -37,12 +38,14 @@ _HEADER = {
 _NUMBERS = {"lambda.scale": "scale", "lambda.shift": "shift", "prior.eta": "eta"}
 
 
-def header(old: Any) -> dict[str, Any]:
-    """The header of today; settings say all that a recipe would."""
+def header(old: Any, entries: Mapping[str, Described]) -> dict[str, Any]:
+    """The header of today; settings say all that a recipe would, arrays how many words."""
     check_values(old, _HEADER, "the header")
+    stored = entries.get("lambda.stored")
+    n_words = stored.shape[0] if stored is not None and stored.shape else 0
     kept = {key: old[key] for key in _HEADER if key not in (*_NUMBERS.values(), "memory_count")}
     memory = None if old["memory_count"] is None else "Draws"
-    return {**kept, "recipe": None, "memory": memory}
+    return {**kept, "n_words": n_words, "recipe": None, "memory": memory}
 
 
 def table(today: Mapping[str, Array]) -> dict[str, Array]:

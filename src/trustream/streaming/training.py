@@ -64,7 +64,11 @@ class Training:
             ValueError: the checkpoint was made with other settings.
         """
         before = stream_model.to_json(checkpoint.model)
-        for key, value in stream_model.to_json(stream_model.from_json({**before, **asked})).items():
+        wanted = asked
+        if asked.get("kind", before["kind"]) == before["kind"]:
+            # Looked at by the model, so that values that it never takes are named as such.
+            wanted = stream_model.to_json(stream_model.from_json({**before, **asked}))
+        for key, value in wanted.items():
             if before.get(key) != value:
                 raise ValueError(
                     f"the checkpoint was made with {key}={before.get(key)}, now it is "
