@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ def _compared(setup: Setup, counts: Any, store: Store, n_topics: int) -> Row:
             store, n_topics, name=f"{n_topics}-{seed}", random_state=seed, n_jobs=setup.n_threads
         ) as trainer:
             training = trainer._training
-            trainer.run(callback=lambda _: training.learned.clock.looked_at >= LOOKS * n_training)
+            trainer.run(callback=partial(_looked_enough, training, LOOKS * n_training))
             looks = training.learned.clock.looked_at
             n_steps.append(trainer.n_steps)
         times["stream"].append((time.perf_counter() - start) / looks)
@@ -61,6 +62,10 @@ def _compared(setup: Setup, counts: Any, store: Store, n_topics: int) -> Row:
         timings=times,
         steps=n_steps,
     )
+
+
+def _looked_enough(training: Any, n_looks: int, info: Any) -> bool:
+    return bool(training.learned.clock.looked_at >= n_looks)
 
 
 def _records(counts: Any, first: int) -> Iterator[Record]:
