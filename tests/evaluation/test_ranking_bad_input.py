@@ -56,7 +56,7 @@ def test_a_lonely_nan_among_many_items(item: int) -> None:
 @pytest.mark.parametrize(
     ("held_out", "seen", "message"),
     [
-        (np.zeros((2, 3)), None, "none of 2 users has anything held out"),
+        (np.zeros((2, 3)), None, "none of 2 users has a held-out item that counts"),
         (HELD_OUT, HELD_OUT, "2 held-out items are also seen"),
         (-HELD_OUT, None, "negative entries, down to -1"),
         (np.nan * HELD_OUT, None, "held_out has entries that are NaN"),
