@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from trustream import docstrings
-from trustream.docstrings import (
+from trustream.demo import docstrings
+from trustream.demo.docstrings import (
     collect,
     docstrings_of,
     source_files,
