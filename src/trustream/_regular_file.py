@@ -44,7 +44,7 @@ def replace_file(path: PathLike, parts: Iterable[bytes | memoryview]) -> None:
     try:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-        # The umask applies to a new file. The replacement of an existing one is readable only by its
+        # The umask applies to a new file. The replacement of an existing one is private to its
         # owner while it is written, because the existing file may be.
         descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600)
         with open(descriptor, "wb", buffering=0) as file:
