@@ -15,7 +15,7 @@ import numpy as np
 
 from experiments import search, search_text
 from experiments.articles import Articles
-from experiments.frame import Experiment, Point, Result, Run, Settings, Summary, Tick
+from experiments.experiment import Experiment, Point, Result, Run, Settings, Summary, Tick
 from experiments.search_text import load
 from trustream.evaluation import completion
 from trustream.presets import Preset
@@ -55,7 +55,7 @@ def plan(settings: Settings, n_draws: int) -> list[Run]:
 def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
-    """One point: the score of the validation articles, in nats a word."""
+    """One point: the score of the validation articles, in nats per word."""
     if run.series in search.METHODS:
         return search_text.perform(data, run, settings, tick)
     k, preset = search.preset_of(run)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments import articles, search
 from experiments.articles import Articles
-from experiments.frame import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
+from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -30,7 +30,7 @@ _PAPER: dict[str, Any] = {
     "measure_options": {},
 }
 # More articles say more than more chains for each: most of the error is from article to article.
-# 4 chains instead of 12 lowered the estimate by 0.002 nats a word for the one model looked at.
+# 4 chains instead of 12 lowered the estimate by 0.002 nats per word for the one model looked at.
 _QUICK = {
     **_PAPER,
     "n_components": [100],
@@ -51,7 +51,7 @@ def load(data: Path, settings: Settings) -> tuple[Articles, Source]:
 def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
-    """One point: the score of the validation articles, in nats a word."""
+    """One point: the score of the validation articles, in nats per word."""
     lda = search.fit(data.train, run, tick)
     options = settings["measure_options"]
     score = getattr(lda, settings["measure"])(data.validation, random_state=0, **options)

@@ -17,7 +17,7 @@ import numpy as np
 
 from experiments import articles, streams
 from experiments.articles import Articles
-from experiments.frame import (
+from experiments.experiment import (
     Experiment,
     Point,
     Result,
@@ -93,7 +93,7 @@ def _cost(name: str) -> float:
 def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
-    """One point: nats a word of test articles at the end of the stream."""
+    """One point: nats per word of test articles at the end of the stream."""
     change = dict(VARIANTS[run.settings["variant"]])
     counts, k = data.train, settings["n_components"]
 

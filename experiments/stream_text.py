@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments import articles, stream_lines, streams
 from experiments.articles import Articles
-from experiments.frame import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
+from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -71,7 +71,7 @@ def load(data: Path, settings: Settings) -> tuple[Articles, Source]:
 def perform(
     data: Articles, run: Run, settings: Settings, tick: Tick
 ) -> tuple[list[Point], dict[str, Any]]:
-    """A point for each mark: nats a word of test articles."""
+    """A point for each mark: nats per word of test articles."""
     counts = data.train[: run.settings["n_articles"]]
     points: list[Point] = []
     seen = None

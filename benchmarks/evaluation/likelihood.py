@@ -53,7 +53,7 @@ def fitted(counts: sp.csr_matrix, n_threads: int) -> tuple[np.ndarray, np.ndarra
 
 
 def by_length(result: HeldOut) -> dict[str, float]:
-    """Nats a word of short, middling and long documents."""
+    """Nats per word of short, middling and long documents."""
     values = {}
     for low, high in pairwise(_LENGTHS):
         chosen = (result.n_tokens >= low) & (result.n_tokens < high)
@@ -73,8 +73,8 @@ def _chib(run: Callable[..., HeldOut], name: str, setup: Setup) -> Iterator[Row]
     error = results[0].standard_error or 0.0
     spread = float(np.std([r.per_word for r in results], ddof=1))
     yield at_most(f"chib: {name}, time", min(timings), 60, "s", timings=timings)
-    yield at_most(f"chib: {name}, standard error", error, 0.002, "nats a word", **details)
-    yield at_most(f"chib: {name}, spread over seeds", spread, 0.002, "nats a word", **details)
+    yield at_most(f"chib: {name}, standard error", error, 0.002, "nats per word", **details)
+    yield at_most(f"chib: {name}, spread over seeds", spread, 0.002, "nats per word", **details)
 
 
 def _others(run: Callable[..., HeldOut], name: str, setup: Setup) -> Iterator[Row]:
@@ -83,7 +83,7 @@ def _others(run: Callable[..., HeldOut], name: str, setup: Setup) -> Iterator[Ro
     elapsed = time.perf_counter() - start
     details = {"standard_error": plain.standard_error, **by_length(plain)}
     yield at_most(f"left to right: {name}, 20 particles, time", elapsed, 600, "s", **details)
-    yield information(f"left to right: {name}", plain.per_word, "nats a word", **details)
+    yield information(f"left to right: {name}", plain.per_word, "nats per word", **details)
     few: dict[str, Any] = {"n_resampled": 20}
     for label, estimator, options in (
         ("left to right, unbiased, 20 resampled", left_to_right, {"unbiased": True, **few}),
@@ -99,4 +99,4 @@ def _others(run: Callable[..., HeldOut], name: str, setup: Setup) -> Iterator[Ro
             "standard_error": result.standard_error,
             **by_length(result),
         }
-        yield information(f"{label}: {name}", result.per_word, "nats a word", **details)
+        yield information(f"{label}: {name}", result.per_word, "nats per word", **details)

@@ -1,4 +1,4 @@
-"""`docs/benchmarks.md`, written from whatever results there are."""
+"""Write `docs/benchmarks.md` from the results that are available."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 from benchmarks.harness.report import number
 from benchmarks.peers import grid, methods, plot
 from benchmarks.peers.curves import curve, point, time_to
-from benchmarks.peers.ours import DEFAULT
-from benchmarks.peers.store import Results
+from benchmarks.peers.result_files import Results
 from benchmarks.peers.targets import TIMES, target_rows
+from benchmarks.peers.trustream_curves import DEFAULT
 from benchmarks.peers.workloads import WORKLOADS
 
 __all__ = ["target_rows", "write"]
@@ -25,7 +25,7 @@ a part of it.
 ## How it is measured
 
 - **Score.** One function outside all libraries: each hands over its topics and its alpha, and
-  held-out documents are scored by document completion (nats a word of a random half of the tokens
+  held-out documents are scored by document completion (nats per word of a random half of the tokens
   given the other half, higher is better; [evaluation](evaluation.md)). A document's topics are
   inferred by the scorer, never by the library. Chib's estimate of log p(w) stands beside it at some
   points.

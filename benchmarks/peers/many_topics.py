@@ -56,7 +56,7 @@ def measure(setup: Setup) -> Iterator[Row]:
         f"K={MANY:,}: loss by skipping topics, mean of {len(losses)} seeds",
         float(np.mean(losses)),
         0.002,
-        "nats a word",
+        "nats per word",
         losses=losses,
     )
 

@@ -1,4 +1,4 @@
-"""Held-out score against time, one picture a workload."""
+"""Plot held-out score against time, one picture per workload."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.curves import curve
-from benchmarks.peers.ours import DEFAULT
+from benchmarks.peers.trustream_curves import DEFAULT
 
 # Below the best by more than this, a model is of no use and would flatten the rest.
 _DEPTH = 0.35
@@ -44,7 +44,7 @@ def draw(stored: dict[str, Any], path: Path) -> None:
     axes.set_xscale("log")
     axes.set_ylim(best - _DEPTH, best + 0.05 * _DEPTH)
     axes.set_xlabel("seconds of training (two cores, compilation and scoring left out)")
-    axes.set_ylabel("held-out nats a word (document completion)")
+    axes.set_ylabel("held-out nats per word (document completion)")
     axes.set_title(stored["about"])
     axes.grid(alpha=0.25, which="both")
     axes.xaxis.set_major_formatter(plt.FuncFormatter(lambda x, _: f"{x:g}"))

@@ -1,4 +1,4 @@
-"""What is to be reached, and whether it is: ratios in one run on the main workload."""
+"""Compare results with their targets: ratios within one run on the main workload."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from benchmarks.harness.rows import Row, at_least
 from benchmarks.peers import MAIN
 from benchmarks.peers.curves import curve, point, time_to
-from benchmarks.peers.ours import DEFAULT
-from benchmarks.peers.store import Results
+from benchmarks.peers.result_files import Results
+from benchmarks.peers.trustream_curves import DEFAULT
 
 # Peer, label of its point, how many times less time.
 TIMES = (
@@ -60,5 +60,5 @@ def _final(ours: dict[str, Any], runs: dict[str, Any]) -> list[Row]:
             name = f"score of one call against {peer} after {label}, {score}"
             details = {"theirs": theirs[score], "ours": own[score]}
             details["seconds"] = {"theirs": theirs["seconds"], "ours": own["seconds"]}
-            rows.append(at_least(name, own[score] - theirs[score], 0.0, "nats a word", **details))
+            rows.append(at_least(name, own[score] - theirs[score], 0.0, "nats per word", **details))
     return rows

@@ -1,4 +1,4 @@
-"""scikit-learn and trustream in turn: how much less time to the same score, round by round.
+"""Run scikit-learn and trustream alternately, and compare their times to the same score.
 
 The speed of a shared machine drifts by half within minutes. Curves that are measured one after the
 other carry that; here both sides see the same minutes. Each round has another seed, for both.
