@@ -1,6 +1,6 @@
-"""Compare the defaults with random settings on each corpus.
+"""How good are the defaults? Each corpus once with them, and with random settings beside.
 
-The claim: with only `n_components` set, the score is within 0.01 nats per word of the best of 20 random
+The claim: a user who sets only `n_components` is within 0.01 nats per word of the best of 20 random
 settings. Settings are drawn from the paper's grid (section 4.3), with fewer inner and local
 iterations, which cost time and gain nothing, and without tau = 10,000, which is too slow for one
 data set of this size. All make the same number of passes. The score is document completion: half

@@ -18,45 +18,48 @@ __all__ = ["target_rows", "write"]
 _INTRODUCTION = """\
 # Benchmarks
 
-trustream next to other libraries: the same documents, the same machine, the same run. This page
-and its pictures are written by `scripts/bench peers`; `scripts/bench peers --help` tells how to run
-a part of it.
+This page compares trustream with other libraries for topic models: how good the topics are after a
+given time, on the same documents and the same machine. The first table says how much less time
+trustream needs to reach the scores of the other libraries; the pictures show the whole curves.
+`scripts/bench peers` writes this page and its pictures, and `scripts/bench peers --help` describes
+how to run a part of it. [Performance](performance.md) summarises the results.
 
 ## How it is measured
 
-- **Score.** One function outside all libraries: each hands over its topics and its alpha, and
-  held-out documents are scored by document completion (nats per word of a random half of the tokens
-  given the other half, higher is better; [evaluation](evaluation.md)). A document's topics are
-  inferred by the scorer, never by the library. Chib's estimate of log p(w) stands beside it at some
-  points.
-- **Time.** Wall clock of training alone. The clock stands still while a model is scored; imports,
-  compilation (a first small fit) and handing documents over in a library's own format are left out,
-  except for Vowpal Wabbit, which reads while it learns. Cores that a method itself kept busy, and
-  those that other programs did meanwhile, stand in the tables: the latter should be 0.0. Ratios of
-  processor time, all threads and processes together, stand beside those of time.
-- **Peers at their best.** Settings come from a small grid on {grid}, searched
-  one parameter at a time
-  (`benchmarks/peers/grid.json` has every setting and score): the highest
-  score at the point that the targets look at; of those within {tolerance} nats the one with the
-  least processor time a worker, one or two of them. Learning rates are (tau + t)^-kappa with t
-  counted in batches, for all; gensim's own t moves by one a pass after the first.
-- **trustream** is `LatentDirichletAllocation(n_components=K)` and nothing else. Its `fit` lets the
-  learning rate fall to zero at its end, so every point is a complete `fit` of its own: on a random
-  part of the documents for less than a pass, with `max_iter` for more, timed as a whole. Fits of
-  less than four seconds are made seven times, all of them in turn, and the median time counts.
-  Other curves of trustream change one parameter.
-- **Runs.** Methods run one after the other, and what is finished is stored, so that rows of a table
-  can be minutes or days apart, and a shared machine's speed drifts meanwhile. "Both in turn" is
-  measured with seven rounds of both sides in one run, each with another seed.
-- **Time to a score** is read off the curve: linear in the logarithm of time between two points. The
-  first complete fit that reaches it stands beside it.
-- **Compilation.** trustream's first call in a process loads its kernels from a cache or compiles
-  them: {first_call}.
+- **Score.** One function outside of all libraries computes the score: each library hands over its
+  topics and its alpha, and held-out documents are scored by document completion, the
+  log-likelihood of a random half of the tokens given the other half, in nats per word. Higher is
+  better ([Evaluation](evaluation.md)). The topics of a document are inferred by the scorer, never
+  by the library. At some points Chib's estimate of log p(w) is given as well.
+- **Time.** Time is wall-clock time of training alone. The clock is stopped while a model is
+  scored. Imports, compilation (a first small fit) and the conversion of documents to the format of
+  a library are left out, except for Vowpal Wabbit, which reads while it learns. The tables also
+  show the number of cores that a method itself kept busy, and the number that other programs kept
+  busy at the same time; the latter should be 0.0. The last column of the first table has the ratio
+  of processor times, of all threads and processes together.
+- **Settings of the other libraries.** Their settings come from a small grid on {grid}, searched
+  one parameter at a time (`benchmarks/peers/grid.json` has every setting and score). The setting
+  with the highest score at the point that the targets refer to is chosen; among settings within
+  {tolerance} nats of it, the one with the least processor time per worker, with one or two
+  workers. Learning rates are (tau + t)^-kappa with t counted in batches for all libraries;
+  gensim's own t increases by one per pass after the first.
+- **trustream** is `LatentDirichletAllocation(n_components=K)` with all other settings at their
+  defaults. Its `fit` lets the learning rate fall to zero at the end, so every point is a separate,
+  complete `fit`: on a random part of the documents for less than a pass, with `max_iter` for more
+  than one, and timed as a whole. Fits of less than four seconds are made seven times, in turn, and
+  the median time counts. The other curves of trustream change one parameter.
+- **Runs.** Methods run one after the other, and finished results are stored, so that rows of a
+  table can be minutes or days apart, and the speed of a shared machine drifts in between. "Both in
+  turn" is measured with seven rounds of both libraries in one run, each with another seed.
+- **Time to a score** is read off the curve, by linear interpolation in the logarithm of time
+  between two points. The time of the first complete fit that reaches the score is given as well.
+- **Compilation.** The first call of trustream in a process loads its kernels from a cache or
+  compiles them: {first_call}.
 """
 
 
 def write(results: Results, docs: Path) -> list[Path]:
-    """The document and a picture a workload; their paths, none without results."""
+    """Write the document and one picture per workload; return their paths, none without results."""
     if "machine" not in results.content:
         return []
     introduction = _INTRODUCTION.format(
@@ -126,9 +129,8 @@ def _targets(results: Results) -> str:
             there = f"{details['score']:.4f} in {number(details['theirs'])} s"
             here, measured = "never", "-"
             if row.measured is not None:
-                here = (
-                    f"{number(details['ours'])} s (first whole fit: {number(details['whole'])} s)"
-                )
+                complete = f"first complete fit: {number(details['whole'])} s"
+                here = f"{number(details['ours'])} s ({complete})"
                 measured = f"{number(row.measured)}x less"
         cpu = f"{number(details['cpu_ratio'])}x" if "cpu_ratio" in details else ""
         met = "yes" if row.met else "**no**"
@@ -141,7 +143,7 @@ def _targets(results: Results) -> str:
                 rows.append([row["name"], "", "", row["target"], measured, met, ""])
     if not rows:
         return ""
-    headings = ["", "the other", "trustream", "target", "measured", "met", "processor time"]
+    headings = ["", "other library", "trustream", "target", "measured", "met", "processor time"]
     return "## Targets\n\n" + table(headings, rows)
 
 
@@ -171,8 +173,8 @@ def _workload(name: str, stored: dict[str, Any], picture: Path) -> str:
     text = (
         f"## {stored['about']}\n\n{stored['n_documents']:,} documents, {stored['n_words']:,} "
         f"words, {stored['n_tokens']:,} tokens; {stored['n_held_out']:,} held-out documents, Chib "
-        f"on {stored['n_chib']:,} of them; at most {stored['limit']:g} s a method (`scripts/bench "
-        f"peers --workload {name}`).\n\n![{stored['about']}]({picture})\n\n"
+        f"on {stored['n_chib']:,} of them; at most {stored['limit']:g} s per method "
+        f"(`scripts/bench peers --workload {name}`).\n\n![{stored['about']}]({picture})\n\n"
     )
     return text + table(headings, rows)
 
@@ -185,7 +187,7 @@ def _measurements(results: Results) -> str:
     ]
     if not rows:
         return ""
-    return "## Beside the curves\n\n" + table(["", "measured", "unit", "target"], rows)
+    return "## Other measurements\n\n" + table(["", "measured", "unit", "target"], rows)
 
 
 def _settings(results: Results) -> str:
@@ -199,5 +201,5 @@ def _settings(results: Results) -> str:
         unfinished = peer.GRID and not grid.finished(name)
         n_tried = f"{len(grid.tried(name))}{', not finished' if unfinished else ''}"
         rows.append([name, peer.ABOUT, chosen, n_tried])
-    text = "## Settings of the peers\n\n"
+    text = "## Settings of the other libraries\n\n"
     return text + table(["", "what is run", "chosen", "settings tried"], rows)

@@ -25,7 +25,7 @@ N_TOPICS, BATCH_SIZE = 100, 100
 
 
 def measure(setup: Setup) -> Iterator[Row]:
-    """Time per step with the store over that with the matrix; both draw at random and learn the priors."""
+    """Time per step with the store over that with the matrix; both learn the priors."""
     n_articles = setup.choose(20_000, 3_000)
     counts = corpora.wiki(setup.data, "wiki_en")[:n_articles]
     n_steps, n_rounds = setup.choose(50, 20), setup.choose(6, 3)
