@@ -1,4 +1,4 @@
-"""Write docs/reproduction.md from the saved results alone."""
+"""Write docs/reproduction.md from the available results and from nothing else."""
 
 from __future__ import annotations
 

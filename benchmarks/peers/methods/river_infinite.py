@@ -11,8 +11,8 @@ from benchmarks.peers.recorder import Recorder
 
 PACKAGE = "river"
 ABOUT = (
-    "preprocessing.LDA: plain Python, takes the words of a document without their counts, and sees "
-    "a few documents per second; no grid"
+    "preprocessing.LDA: plain Python, uses the words of a document without their counts, and "
+    "processes a few documents per second; no grid"
 )
 BASE: dict[str, Any] = {"alpha_theta": 0.1, "alpha_beta": 100.0, "tau": 64.0, "kappa": 0.75}
 GRID: dict[str, list[Any]] = {}
