@@ -107,7 +107,7 @@ def test_rows_and_reference(files: Path) -> None:
 
 def test_a_table_for_people(files: Path) -> None:
     text = run(files / "topics.safetensors", files / "held_out.npz", "-m", "chib")
-    assert "log-likelihood, chib" in text and "nats per word" in text
+    assert "log-likelihood, chib" in text and "nats/word" in text
     assert "topics.safetensors (LatentDirichletAllocation) on held_out.npz" in text
 
 
@@ -140,7 +140,7 @@ def test_a_real_process_keeps_progress_off_standard_output(files: Path) -> None:
         [*command, "--json", "-m", "chib"], cwd=files, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    assert figures(done.stdout)["log-likelihood, chib"]["unit"] == "nats per word"
+    assert figures(done.stdout)["log-likelihood, chib"]["unit"] == "nats/word"
     assert "chib: 30 of 30" in done.stderr
 
 

@@ -117,7 +117,7 @@ def report(
     >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit(counts)
     >>> for figure in report(lda, counts[:4], measures=["bound", "diversity"]).figures:
     ...     print(figure.name, figure.unit)
-    lower bound nats per word
+    lower bound nats/word
     perplexity of the lower bound words
     topics' term of the lower bound nats in total
     topic diversity share
@@ -140,7 +140,7 @@ def report(
             "posterior-predictive log-density",
             result.mean,
             result.standard_error,
-            "nats per data point",
+            "nats/data point",
             "error over data points",
         )
         return Report(name, result.n_points, None, [figure])
@@ -190,7 +190,7 @@ def _held_out(
     note = "" if over is None else f"± {over:.4f} over documents"
     name = f"log-likelihood, {measure}"
     return [
-        Figure(name, result.per_word, result.standard_error, "nats per word", note),
+        Figure(name, result.per_word, result.standard_error, "nats/word", note),
         Figure(f"perplexity, {measure}", result.perplexity, None, "words"),
     ]
 
@@ -198,7 +198,7 @@ def _held_out(
 def _bound(model: Any, X: Any) -> list[Figure]:
     result = model.bound(X)
     return [
-        Figure("lower bound", result.per_word, None, "nats per word", "without the topics' term"),
+        Figure("lower bound", result.per_word, None, "nats/word", "without the topics' term"),
         Figure("perplexity of the lower bound", result.perplexity, None, "words"),
         Figure(
             "topics' term of the lower bound",
