@@ -9,9 +9,8 @@ import ast
 import os
 import sys
 import sysconfig
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from trustream import text
@@ -107,50 +106,20 @@ def tokenise(docstring: str) -> list[str]:
     return text.tokenise(prose)
 
 
-def collect(
-    roots: Sequence[Path] | None = None,
-    *,
-    max_documents: int = 10_000,
-    min_words: int = 20,
-    max_seconds: float = 60.0,
-    progress: Callable[[int], None] | None = None,
-) -> list[list[str]]:
-    """Return the docstrings under ``roots`` as lists of words, without duplicates.
+def stream(
+    roots: Sequence[Path] | None = None, *, min_words: int = 20
+) -> Iterator[list[list[str]]]:
+    """Yield the docstrings of one file after another as lists of words, without duplicates.
 
-    The top-level packages of all roots take turns, one file each, so that a limit on the number
-    of documents affects all of them alike. The order depends on the files alone; ``max_seconds``
-    is a limit for slow disks, so the result depends on the machine where it is reached.
+    The top-level packages of all roots take turns, one file each, so that a reader who stops early
+    has something of all of them. The order depends on the files alone.
 
     Parameters
     ----------
     roots : sequence of paths, optional
         Directories to walk; `default_roots` if not given.
-    max_documents, min_words, max_seconds
-        Stop after this many documents or seconds; leave out shorter documents.
-    progress : callable, optional
-        Called with the number of documents so far after each file.
-
-    Examples
-    --------
-    >>> documents = collect(max_documents=5)
-    >>> len(documents), min(map(len, documents)) >= 20
-    (5, True)
-    """
-    deadline = time.monotonic() + max_seconds
-    documents: list[list[str]] = []
-    for found in stream(roots, min_words=min_words):
-        documents += found
-        if progress is not None:
-            progress(min(len(documents), max_documents))
-        if len(documents) >= max_documents or time.monotonic() > deadline:
-            break
-    return documents[:max_documents]
-
-
-def stream(
-    roots: Sequence[Path] | None = None, *, min_words: int = 20
-) -> Iterator[list[list[str]]]:
-    """Yield the docstrings of one file after another, in the order of `collect`.
+    min_words : int
+        Shorter docstrings are left out.
 
     Examples
     --------

@@ -80,19 +80,13 @@ def scored_items(
         seen = as_interactions(seen, "seen")
         n_users, n_items = seen.shape
         source = source.with_shape(n_users, n_items, "seen")
-    return _scored_lists(source, n, seen, _users(users, source.n_users), n_threads)
+    return scored_lists(source, n, seen, _users(users, source.n_users), n_threads)
 
 
-def best_lists(
-    source: ScoreSource, n: int, seen: Any, users: Index, n_threads: int | None = None
-) -> Index:
-    """`top_items` of checked arguments."""
-    return _scored_lists(source, n, seen, users, n_threads)[0]
-
-
-def _scored_lists(
+def scored_lists(
     source: ScoreSource, n: int, seen: Any, users: Index, n_threads: int | None
 ) -> tuple[Index, Array]:
+    """Return `scored_items` of validated arguments."""
     lists = np.full((users.size, n), -1, dtype=np.int64)
     scores = np.full((users.size, n), -np.inf, dtype=source.dtype)
     buffers = threading.local()

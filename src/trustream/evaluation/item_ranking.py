@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from trustream.evaluation.item_lists import best_lists
+from trustream.evaluation.item_lists import scored_lists
 from trustream.evaluation.item_scores import score_source
 from trustream.evaluation.ranking_result import MEASURES, Measure, Ranking
 from trustream.evaluation.validation import as_interactions, whole_number
@@ -83,7 +83,7 @@ def ranking(
     n = min(max(_sizes(m)), n_items)
 
     def lists(users: Index) -> Index:
-        return best_lists(source, n, relevant.seen, users, n_threads)
+        return scored_lists(source, n, relevant.seen, users, n_threads)[0]
 
     return _measured(relevant, lists, m)
 

@@ -114,7 +114,8 @@ def coherence(
         if len(topic) < 2:
             raise ValueError(f"topic {k} has a single word, expected at least 2")
     measure_of, default_window = _MEASURES[name]
-    width = word_lists.width(topics)
+    weights = word_lists.topic_weights(topics)
+    width = None if weights is None else weights.shape[1]
     if reference_corpora.is_matrix(reference):
         if window is not None:
             raise ValueError(

@@ -41,16 +41,6 @@ def top_words(topics: Any, n_words: int) -> list[list[Any]]:
     return [_largest(row, n_words).tolist() for row in weights]
 
 
-def width(topics: Any) -> int | None:
-    """Return the number of words of an array of weights; None for lists of words.
-
-    >>> width(np.ones((2, 5))), width([[0, 1]])
-    (5, None)
-    """
-    weights = topic_weights(topics)
-    return None if weights is None else weights.shape[1]
-
-
 def _largest(row: np.ndarray, n: int) -> np.ndarray:
     """Positions of the n largest numbers, largest first; of equal ones the first comes first."""
     # Sorting a whole vocabulary is slow; argpartition would choose freely among equal numbers.
