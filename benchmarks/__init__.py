@@ -1,1 +1,1 @@
-"""Benchmarks: `scripts/bench NAME`. Ratios within one run; the machine's speed cancels out."""
+"""Run benchmarks with `scripts/bench NAME`: ratios within one run, so that speed cancels out."""

@@ -1,4 +1,4 @@
-"""Whether the data sets are there."""
+"""Find out which data sets are available."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from experiments import dump, facts
-from experiments.frame import Source
+from experiments import dump, provenance
+from experiments.experiment import Source
 
 FILE = "wiki_en.npz"
 # Different words; what is shorter is a stub or a redirect.
@@ -72,4 +72,4 @@ def _counts(data: Path) -> tuple[sparse.csr_matrix, list[str], str, str]:
     with np.load(path) as parts:
         arrays = (parts["data"], parts["indices"].astype(np.int32), parts["indptr"])
         counts = sparse.csr_matrix(arrays, shape=tuple(parts["shape"]))
-    return counts, [path.name], facts.sha256([path]), ""
+    return counts, [path.name], provenance.sha256([path]), ""

@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line of the experiments."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _out() -> click.Option:
 def _run(names: list[str], out: Path, **arguments: Any) -> None:
     from rich.console import Console
 
-    from experiments.running import Setup, complete
+    from experiments.runner import Setup, complete
 
     console = Console(stderr=True)
     setup = Setup(out=out, **arguments)

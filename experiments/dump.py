@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 from scipy import sparse
 
-from experiments import facts
-from experiments.running import write_atomically
+from experiments import provenance
+from experiments.runner import write_atomically
 from trustream.feeds.formats import FORMATS
 from trustream.feeds.items import Item, Mark, Options
 from trustream.feeds.sources import FileSource
@@ -49,7 +49,7 @@ def counts(paths: Sequence[Path], vocabulary: Path) -> tuple[sparse.csr_matrix, 
             articles are taken, without stop words.
     """
     files = [*paths, vocabulary] if vocabulary.is_file() else [*paths]
-    digest = facts.sha256(files)
+    digest = provenance.sha256(files)
     kept = paths[0].with_name(paths[0].name + ".counts.npz")
     found = _read(kept, digest)
     if found is None:

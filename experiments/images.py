@@ -1,4 +1,4 @@
-"""Digits and photographs, from the shared files or from the originals as they come."""
+"""Read digits and photographs, from the shared files or from the original ones."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from experiments import facts
-from experiments.frame import Source
+from experiments import provenance
+from experiments.experiment import Source
 
 Array = NDArray[Any]
 
@@ -81,7 +81,7 @@ def digits(data: Path) -> tuple[Array, Source]:
             "Name the directory with --data or TRUSTREAM_DATA."
         )
     note = "Each pixel is 1 with the probability of its grey value."
-    source = Source("MNIST", [path.name], facts.sha256([path]), True, note)
+    source = Source("MNIST", [path.name], provenance.sha256([path]), True, note)
     return images.reshape(len(images), -1), source
 
 
@@ -114,7 +114,7 @@ def patches(
     if originals:
         images = (read_iml(original) for original in originals)
         source = Source(
-            "van Hateren", [p.name for p in originals], facts.sha256(originals), True, note
+            "van Hateren", [p.name for p in originals], provenance.sha256(originals), True, note
         )
         n_images = len(originals)
     elif path.is_file():
@@ -122,7 +122,7 @@ def patches(
             photographs = parts["images"]
         images, n_images = iter(photographs), len(photographs)
         name = f"{n_images} photographs of BSDS instead of van Hateren's"
-        source = Source(name, [path.name], facts.sha256([path]), False, note)
+        source = Source(name, [path.name], provenance.sha256([path]), False, note)
     else:
         raise FileNotFoundError(
             f"no photographs in {data}: *.iml (van Hateren) or photographs.npz (with `images`) is "

@@ -1,4 +1,4 @@
-"""What the experiments with mixtures share: the bound of all data as learning goes on."""
+"""Functions that the experiments with mixtures share: the bound of all data during learning."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.frame import Record, Settings, Tick
+from experiments.experiment import Record, Settings, Tick
 from trustream.inference import driver, natural_gradient, schedules, trust_region
 from trustream.inference.state import State
 from trustream.models.protocol import Model
@@ -18,7 +18,7 @@ _BLOCK = 5000
 
 
 def average_bound(model: Model, state: State, data: Any, n_documents: int) -> float:
-    """The lower bound in nats a data point, equations 5 and 6 of the paper at the best phi.
+    """The lower bound in nats per data point, equations 5 and 6 of the paper at the best phi.
 
     mean_n E_q[log p(x_n, z_n | beta) / q(z_n)] - KL(q(beta) || p(beta)) / N
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments import images, mixtures, published
-from experiments.frame import (
+from experiments.experiment import (
     Experiment,
     Point,
     Result,

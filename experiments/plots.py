@@ -1,4 +1,4 @@
-"""How figures look, without a window system or global state."""
+"""Draw figures in a common style, without a window system or global state."""
 
 from __future__ import annotations
 

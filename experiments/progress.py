@@ -1,4 +1,4 @@
-"""How far an experiment is, and how long it still takes."""
+"""Show the progress of an experiment and the time that is left."""
 
 from __future__ import annotations
 

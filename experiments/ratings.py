@@ -1,4 +1,4 @@
-"""Who likes which movie: MovieTweetings, MovieLens or Netflix, as their files come."""
+"""Read which users like which movies, from the files of MovieTweetings, MovieLens or Netflix."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from experiments import facts
-from experiments.frame import Source
+from experiments import provenance
+from experiments.experiment import Source
 
 # Users with fewer likes have nothing to learn from, or nothing to foresee.
 _LEAST_LIKES = 5
@@ -116,7 +116,7 @@ def find(data: Path) -> tuple[Table, Source]:
         f"{_LEAST_LIKES} likes. A fifth of the likes of each user is held out."
     )
     title = name if same else f"{name} instead of Netflix"
-    return table, Source(title, [p.name for p in paths], facts.sha256(paths), same, note)
+    return table, Source(title, [p.name for p in paths], provenance.sha256(paths), same, note)
 
 
 def load(data: Path, n_validation: int, n_test: int) -> tuple[Likes, Source]:

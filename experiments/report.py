@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.command import experiment_of
-from experiments.frame import SCALES, Result
+from experiments.experiment import SCALES, Result
 from experiments.progress import duration
-from experiments.running import write_text
+from experiments.runner import write_text
 
 _INTRODUCTION = """# Reproduction of the paper
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from experiments import search, search_text
 from experiments.articles import Articles
-from experiments.frame import Experiment, Point, Result, Run, Settings, Summary, Tick
+from experiments.experiment import Experiment, Point, Result, Run, Settings, Summary, Tick
 from experiments.search_text import load
 from trustream.evaluation import completion
 from trustream.presets import Preset

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from experiments import published
-from experiments.frame import Result, Run, Settings, Tick
+from experiments.experiment import Result, Run, Settings, Tick
 from trustream import presets
 from trustream.estimators import LatentDirichletAllocation
 from trustream.presets import Preset
@@ -270,7 +270,7 @@ def many_steps(runs: list[Any]) -> np.ndarray:
 def rate_sum(run: Any) -> float:
     """sum_t rho_t of a run: exp(-that) is about what is left of the start.
 
-    >>> from experiments.frame import Record
+    >>> from experiments.experiment import Record
     >>> run = Record("TR_K9", 0, {"tau": 1.0, "kappa": 1.0}, [{"n_steps": 2}], 0.0)
     >>> round(rate_sum(run), 4)
     0.8333

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments import ratings, search
-from experiments.frame import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
+from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 from experiments.ratings import Likes
 from trustream.evaluation import ranking
 

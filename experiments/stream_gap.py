@@ -17,7 +17,7 @@ import numpy as np
 
 from experiments import articles, streams
 from experiments.articles import Articles
-from experiments.frame import (
+from experiments.experiment import (
     Experiment,
     Point,
     Result,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from experiments import published
-from experiments.frame import Record, Result, Settings, mean_and_sem, or_nothing, with_error
+from experiments.experiment import Record, Result, Settings, mean_and_sem, or_nothing, with_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

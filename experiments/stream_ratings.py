@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from experiments import ratings, stream_lines, streams
-from experiments.frame import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
+from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 from experiments.ratings import Likes
 from trustream.evaluation import ranking
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from experiments import articles, stream_lines, streams
 from experiments.articles import Articles
-from experiments.frame import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
+from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

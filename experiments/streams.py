@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from experiments.frame import Run, Settings
+from experiments.experiment import Run, Settings
 from trustream import StreamTrainer, open_store, presets
 from trustream.estimators import LatentDirichletAllocation
 from trustream.store.protocol import Record

@@ -1,4 +1,4 @@
-"""What a step costs, next to what it could cost: one file a measurement.
+"""Compare the time of a step with a lower limit: one file per measurement.
 
 Every measurement is a module with `FILES`, the data that it reads, and `measure(setup)`, which
 yields rows.

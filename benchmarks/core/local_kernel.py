@@ -1,4 +1,4 @@
-"""The LDA local step's multiply-adds a second, as a share of what a core can do."""
+"""Measure the multiply-adds per second of LDA's local step, as a share of a core's peak."""
 
 from __future__ import annotations
 

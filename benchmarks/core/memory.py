@@ -1,4 +1,4 @@
-"""Memory of a fit above what the process had after its imports."""
+"""Measure the memory of a fit beyond that of the process after its imports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A process of its own that fits and tells how much memory that took.
+"""Fit in a separate process, and print how much memory that took.
 
 Arguments: directory of the CSR parts, learning method, words, topics, threads.
 """

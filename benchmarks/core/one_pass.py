@@ -1,4 +1,4 @@
-"""One pass of the estimator, for information: the time a user waits."""
+"""Measure one pass of the estimator, for information: the time that a user waits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the first call pays for compilation, and what an import loads."""
+"""Measure what compilation adds to the first call, and what an import loads."""
 
 from __future__ import annotations
 

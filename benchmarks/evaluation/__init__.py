@@ -1,4 +1,4 @@
-"""What evaluation costs and how exact it is: one file a measurement, as in `benchmarks.core`."""
+"""Measure time and precision of evaluation: one file per measurement, as in `benchmarks.core`."""
 
 # Name on the command line and module of this package.
 MEASUREMENTS = {

@@ -53,7 +53,7 @@ def fitted(counts: sp.csr_matrix, n_threads: int) -> tuple[np.ndarray, np.ndarra
 
 
 def by_length(result: HeldOut) -> dict[str, float]:
-    """Nats a word of short, middling and long documents."""
+    """Nats per word of short, middling and long documents."""
     values = {}
     for low, high in pairwise(_LENGTHS):
         chosen = (result.n_tokens >= low) & (result.n_tokens < high)

@@ -1,4 +1,4 @@
-"""What the numbers were measured with."""
+"""Describe the machine and the versions that numbers were measured with."""
 
 from __future__ import annotations
 

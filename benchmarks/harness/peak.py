@@ -1,4 +1,4 @@
-"""The machine's own rate of fused multiply-adds, in one core."""
+"""Measure the machine's peak rate of fused multiply-adds on one core."""
 
 from __future__ import annotations
 

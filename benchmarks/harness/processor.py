@@ -1,4 +1,4 @@
-"""Processor time of this program and of everyone, to tell how quiet a machine was."""
+"""Measure processor time of this program and of all others, to see how idle the machine was."""
 
 from __future__ import annotations
 

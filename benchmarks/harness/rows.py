@@ -1,4 +1,4 @@
-"""What a measurement is given and what it returns."""
+"""The arguments of a measurement, and the rows that it returns."""
 
 from __future__ import annotations
 

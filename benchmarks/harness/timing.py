@@ -1,4 +1,4 @@
-"""Timing things side by side.
+"""Time several functions side by side.
 
 Other programs can only make a run slower, and two things that are compared must meet the same
 other programs. So what is compared takes turns, in short runs, and the shortest of each counts.

@@ -10,7 +10,7 @@ MEASUREMENTS = {
     "mixture": "mixture",
     "memory": "memory",
     "many-topics": "many_topics",
-    "in-turn": "in_turn",
+    "in-turn": "paired_times",
 }
 # Documents and topics, see `workloads.py`; here so that --help is quick.
 WORKLOADS = ("wiki-100", "wiki-400", "simple-100", "vocabulary", "wiki-1000")

@@ -13,9 +13,9 @@ from benchmarks.data import require
 from benchmarks.harness import report
 from benchmarks.harness.command import rows_of
 from benchmarks.harness.rows import Row, Setup
-from benchmarks.peers import MEASUREMENTS, document, grid, methods, ours
+from benchmarks.peers import MEASUREMENTS, document, grid, methods, trustream_curves
 from benchmarks.peers.recorder import Recorder, Scorer
-from benchmarks.peers.store import Results
+from benchmarks.peers.result_files import Results
 from benchmarks.peers.workloads import WORKLOADS, Workload
 
 
@@ -79,7 +79,7 @@ def run(
 
 
 def _names(chosen: Sequence[str], spark: bool) -> list[str]:
-    every = [*ours.variants(), *methods.PEERS, *(methods.SPARK if spark else ())]
+    every = [*trustream_curves.variants(), *methods.PEERS, *(methods.SPARK if spark else ())]
     unknown = [name for name in chosen if name not in every]
     if unknown:
         sys.exit(f"no method {', '.join(unknown)}; there are {', '.join(every)}")
@@ -140,10 +140,10 @@ def _run_method(name: str, workload: Workload, train: Any, scorer: Scorer) -> di
         peer.run(train, workload.n_topics, chosen, peer.EFFORT * workload.effort, recorder)
         more = {"settings": chosen, "version": methods.version(name), "reference": peer.REFERENCE}
     else:
-        with_chib = {ours.passes_label(ours.default_passes())}
+        with_chib = {trustream_curves.passes_label(trustream_curves.default_passes())}
         recorder = Recorder(scorer, workload.limit / 2, with_chib, name)
-        chosen = ours.variants()[name]
-        ours.run(train, workload.n_topics, chosen, workload.effort, recorder)
+        chosen = trustream_curves.variants()[name]
+        trustream_curves.run(train, workload.n_topics, chosen, workload.effort, recorder)
         more = {"settings": chosen, "reference": next(iter(with_chib))}
     return {**recorder.as_json(), **more}
 

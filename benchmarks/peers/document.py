@@ -8,9 +8,9 @@ from typing import Any
 from benchmarks.harness.report import number
 from benchmarks.peers import grid, methods, plot
 from benchmarks.peers.curves import curve, point, time_to
-from benchmarks.peers.ours import DEFAULT
-from benchmarks.peers.store import Results
+from benchmarks.peers.result_files import Results
 from benchmarks.peers.targets import TIMES, target_rows
+from benchmarks.peers.trustream_curves import DEFAULT
 from benchmarks.peers.workloads import WORKLOADS
 
 __all__ = ["target_rows", "write"]

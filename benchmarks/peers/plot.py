@@ -1,4 +1,4 @@
-"""Held-out score against time, one picture a workload."""
+"""Plot held-out score against time, one picture per workload."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.peers.curves import curve
-from benchmarks.peers.ours import DEFAULT
+from benchmarks.peers.trustream_curves import DEFAULT
 
 # Below the best by more than this, a model is of no use and would flatten the rest.
 _DEPTH = 0.35

@@ -1,4 +1,4 @@
-"""One clock and one score for all methods.
+"""Record time and score in the same way for all methods.
 
 A method hands over its topics and alpha along its training; the clock stands still meanwhile.
 Whatever a library knows about its documents stays with it: a held-out document's topics are
@@ -51,12 +51,12 @@ class Scorer:
         self.whole, self.n_jobs = held_out[:n_chib], n_jobs
 
     def completion(self, topics: np.ndarray, alpha: np.ndarray) -> float:
-        """Nats a word of the hidden half of the tokens given the other half."""
+        """Nats per word of the hidden half of the tokens given the other half."""
         result = completion(self.observed, topics, alpha, hidden=self.hidden, n_jobs=self.n_jobs)
         return float(result.per_word)
 
     def chib(self, topics: np.ndarray, alpha: np.ndarray) -> float:
-        """Nats a word of whole documents, by Chib's estimator."""
+        """Nats per word of whole documents, by Chib's estimator."""
         result = chib(self.whole, topics, alpha, random_state=0, n_jobs=self.n_jobs)
         return float(result.per_word)
 

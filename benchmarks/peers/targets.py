@@ -1,4 +1,4 @@
-"""What is to be reached, and whether it is: ratios in one run on the main workload."""
+"""Compare results with their targets: ratios within one run on the main workload."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from benchmarks.harness.rows import Row, at_least
 from benchmarks.peers import MAIN
 from benchmarks.peers.curves import curve, point, time_to
-from benchmarks.peers.ours import DEFAULT
-from benchmarks.peers.store import Results
+from benchmarks.peers.result_files import Results
+from benchmarks.peers.trustream_curves import DEFAULT
 
 # Peer, label of its point, how many times less time.
 TIMES = (

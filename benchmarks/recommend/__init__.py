@@ -1,4 +1,4 @@
-"""The recommender next to other libraries: one file a measurement."""
+"""The recommender next to other libraries: one file per measurement."""
 
 # Name on the command line and module of this package.
 MEASUREMENTS = {"speed": "speed", "quality": "quality", "study": "study"}

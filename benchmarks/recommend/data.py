@@ -1,4 +1,4 @@
-"""Likes of movies, split into what a model may see and what it should foresee."""
+"""Likes of movies, split into a training part and a held-out part."""
 
 from __future__ import annotations
 

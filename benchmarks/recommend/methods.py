@@ -99,7 +99,7 @@ METHODS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
     "HPF (cornac)": (hierarchical_poisson, _FACTORS[:2]),
     "PMF (cornac)": (probabilistic, _FACTORS),
     "NMF (scikit-learn)": (non_negative, _FACTORS),
-    # Its default, 0.01, is far too low for so few likes a user.
+    # Its default, 0.01, is far too low for so few likes per user.
     "ALS (implicit)": (alternating, _REGULARISED),
 }
 

@@ -1,4 +1,4 @@
-"""How well held-out likes are foreseen, by us and by others on the same splits.
+"""Compare how well trustream and other libraries predict held-out likes, on the same splits.
 
 Settings, above all the number of factors, are chosen for each method in the same way: the best of
 a few by NDCG on another split. That one shares likes with those that are measured, for all methods

@@ -1,4 +1,4 @@
-"""What streaming costs: one file a measurement, as in `benchmarks.core`."""
+"""Measure the cost of streaming: one file per measurement, as in `benchmarks.core`."""
 
 # Name on the command line and module of this package.
 MEASUREMENTS = {

@@ -68,7 +68,7 @@ def _measure(name: str, store: DocumentStore, n: int, judged: bool) -> Iterator[
 
 
 def _rates(store: DocumentStore, batches: list[Callable[[], list[Record]]]) -> list[float]:
-    """Records a second of each round."""
+    """Records per second of each round."""
     rates = []
     for first in range(0, len(batches), _ROUND):
         made = [make() for make in batches[first : first + _ROUND]]

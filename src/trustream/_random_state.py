@@ -1,4 +1,4 @@
-"""The state of a random generator as JSON and back, exactly."""
+"""Convert the state of a random generator to JSON and back, without loss."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _PCG = {"state": integer(0, 2**128 - 1), "inc": integer(0, 2**128 - 1)}
 
 
 class _Kind(NamedTuple):
-    """What the state of a kind of generator holds.
+    """Rules for the state of one kind of generator.
 
-    NumPy takes positions and sizes as they come, and reads outside its memory where they are
-    wrong: here they are checked.
+    NumPy does not check positions and sizes, and reads outside its memory where they are wrong, so
+    they are checked here.
 
     Attributes:
         state: rules for numbers of the inner state.
-        arrays: type and length of arrays of the inner state.
-        rest: rules for what stands beside the inner state.
-        outer: type and length of arrays there.
+        arrays: types and lengths of arrays of the inner state.
+        rest: rules for numbers beside the inner state.
+        outer: types and lengths of arrays beside the inner state.
     """
 
     state: dict[str, Rule]
@@ -48,17 +48,17 @@ _SEED_SEQUENCE = {
         lambda value: _is_integer(value) or _are_integers(value), "integers of at least 0"
     ),
     "spawn_key": Rule(lambda value: _are_integers(value), "a list of integers of at least 0"),
-    # NumPy's own is 4; each takes memory and time.
+    # NumPy uses 4; larger pools take memory and time.
     "pool_size": integer(4, 1024),
     "n_children_spawned": integer(0, 2**32 - 1),
 }
 
 
 def generator_to_json(generator: np.random.Generator) -> dict[str, Any]:
-    """Return all that decides the future of ``generator`` as JSON values.
+    """Return the full state of ``generator`` as JSON values.
 
-    Python's JSON keeps integers of any length, so PCG64's 128 bits stand as they are. The seed
-    sequence is kept too, because ``generator.spawn`` draws from it and not from the state.
+    Python's JSON keeps integers of any length, so PCG64's 128 bits are kept as integers. The seed
+    sequence is included, because ``generator.spawn`` uses it and not the state.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def generator_to_json(generator: np.random.Generator) -> dict[str, Any]:
 
 
 def generator_from_json(value: dict[str, Any]) -> np.random.Generator:
-    """Return a generator that goes on exactly where the one given to `generator_to_json` was.
+    """Return a generator that continues exactly like the one given to `generator_to_json`.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def generator_from_json(value: dict[str, Any]) -> np.random.Generator:
     saved = value["seed_sequence"]
     if saved is not None:
         check_values(saved, _SEED_SEQUENCE, "a seed sequence")
-    # Without a saved one any seed will do: the state replaces what it gives.
+    # Without a saved one any seed will do, because the state is replaced.
     seed_sequence = np.random.SeedSequence(**(saved or {"entropy": 0}))
     bit_generator = getattr(np.random, state["bit_generator"])(seed_sequence)
     bit_generator.state = state
@@ -104,7 +104,7 @@ def generator_from_json(value: dict[str, Any]) -> np.random.Generator:
 
 
 def _decoded(state: dict[str, Any]) -> dict[str, Any]:
-    """A generator's state with arrays for what stands for them, checked."""
+    """A generator's state with arrays in place of their JSON values, validated."""
     name = state.get("bit_generator")
     if not isinstance(name, str) or name not in _KINDS:
         raise ValueError(
@@ -122,7 +122,7 @@ def _decoded(state: dict[str, Any]) -> dict[str, Any]:
 
 
 def _array(value: dict[str, Any], dtype: str, size: int) -> np.ndarray:
-    """What `_encode` made of an array of this type and length."""
+    """The array of this type and length that `_encode` encoded."""
     highest = int(np.iinfo(dtype).max)
     rules = {"dtype": one_of([dtype]), "values": Rule(lambda found: True, "a list")}
     check_values(value, rules, "an array")

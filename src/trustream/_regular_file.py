@@ -1,7 +1,7 @@
-"""Regular files: replaced as a whole, read by one descriptor; nothing else is taken for one.
+"""Replace and read regular files; devices, pipes and other files are refused.
 
-Writing to a device, a pipe or a socket by replacing it would put a file in its place, and reading
-from a pipe would wait for somebody to write: both are refused.
+Replacing a device, a pipe or a socket would put a file in its place, and reading from a pipe would
+block until another process writes.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ _KINDS = {
 
 
 def replace_file(path: PathLike, parts: Iterable[bytes | memoryview]) -> None:
-    """Write a file as a whole: whoever reads `path` sees the old content or the new one.
+    """Replace a file atomically: readers of `path` see either the old or the new content.
 
-    A symbolic link is followed, and the mode of an old file kept.
+    Symbolic links are followed, and the mode of an existing file is kept.
 
     Raises:
-        ValueError: there is something else than a regular file.
-        OSError: it cannot be written, or the disk is full; the old file is as it was.
+        ValueError: `path` exists and is not a regular file.
+        OSError: it cannot be written, or the disk is full; the old file is unchanged.
 
     >>> replace_file(os.devnull, [b"content"])
     Traceback (most recent call last):
@@ -44,8 +44,8 @@ def replace_file(path: PathLike, parts: Iterable[bytes | memoryview]) -> None:
     try:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-        # The umask decides who may read a new file. What replaces one that only its owner may read
-        # is never seen by others, not even while it is written.
+        # The umask applies to a new file. The replacement of an existing one is private to its
+        # owner while it is written, because the existing file may be.
         descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600)
         with open(descriptor, "wb", buffering=0) as file:
             try:
@@ -66,16 +66,16 @@ def replace_file(path: PathLike, parts: Iterable[bytes | memoryview]) -> None:
 
 @contextmanager
 def open_regular(path: PathLike, what: str) -> Iterator[tuple[BinaryIO, int]]:
-    """A regular file and its size; other things are refused, and never waited for.
+    """Open a regular file and yield it with its size; other files are refused without blocking.
 
     Raises:
-        FileNotFoundError: there is none; the message calls it `what`.
-        ValueError: it is something else than a regular file.
+        FileNotFoundError: there is no such file; the message calls it `what`.
+        ValueError: it is not a regular file.
     """
     path = Path(path)
     try:
         _refuse_unless_regular(path.stat(), f"cannot read {path}")
-        # Something else may have taken its place: an open that never waits, then another look.
+        # The file may have been replaced since: open it without blocking, and check again.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         descriptor = os.open(path, flags)
     except FileNotFoundError:
@@ -87,25 +87,27 @@ def open_regular(path: PathLike, what: str) -> Iterator[tuple[BinaryIO, int]]:
 
 
 def _target(path: PathLike) -> Path:
-    """The file that a path stands for, perhaps one that is not there yet."""
+    """The file to which a path refers, which may not exist yet."""
     target = Path(os.path.realpath(path))
     with suppress(FileNotFoundError):
         found = os.stat(path)
         _refuse_unless_regular(found, f"cannot write to {path}")
-        # A descriptor under /dev or /proc can name a file that has no name any more.
+        # A descriptor under /dev or /proc can refer to a file that has been deleted.
         if not (target.exists() and os.path.samestat(found, target.stat())):
-            raise ValueError(f"cannot write to {path}: it has no name of its own; give another")
+            raise ValueError(
+                f"cannot write to {path}: the file has been deleted; give another name"
+            )
     return target
 
 
 def _refuse_unless_regular(found: os.stat_result, beginning: str) -> None:
     if not stat.S_ISREG(found.st_mode):
-        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "no regular file")
+        kind = _KINDS.get(stat.S_IFMT(found.st_mode), "not a regular file")
         raise ValueError(f"{beginning}: it is {kind}; give the name of a file")
 
 
 def _write(file: BinaryIO, part: bytes | memoryview) -> None:
-    """All of it: a single call may write less."""
+    """Write all of `part`: a single call may write less."""
     rest = memoryview(part)
     while rest.nbytes:
         rest = rest[file.write(rest) :]

@@ -1,4 +1,4 @@
-"""English words that say nothing about a topic, as the tokeniser sees them (three letters up)."""
+"""English stop words of three letters or more, in the form that the tokeniser produces."""
 
 STOP_WORDS = frozenset(
     """

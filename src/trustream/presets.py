@@ -1,21 +1,21 @@
-"""The paper's hyperparameters by name: `wikipedia-1` to `wikipedia-6`, `netflix-1` to `netflix-3`.
+"""Use the paper's hyperparameters by name: `wikipedia-1`, ..., `wikipedia-6` and `netflix-1` to 3.
 
-They are the sets of Tables 1 and 2, which Figure 3 circles, each for trust-region and for
-natural-gradient steps. Numbers of topics are not part of a set.
+They are the rows of Tables 1 and 2 (circled in Figure 3), each for trust-region and for
+natural-gradient steps. The number of topics is not part of a preset.
 
 >>> from trustream import LatentDirichletAllocation, presets
 >>> lda = LatentDirichletAllocation(100, **presets.estimator("wikipedia-4"))
 >>> lda.batch_size, lda.inner_iter, lda.max_doc_update_iter, lda.max_iter
 (50, 20, 10, 3)
 
-The same set for natural-gradient steps has m M / 2 local iterations and twice the passes, which
-takes about as long:
+With natural-gradient steps the same preset has m M / 2 local iterations and twice the passes,
+which takes about as long:
 
 >>> lda = LatentDirichletAllocation(100, **presets.estimator("wikipedia-4", "natural-gradient"))
 >>> lda.max_doc_update_iter, lda.max_iter
 (100, 6)
 
-`trainer` has what `StreamTrainer` takes, with the slower decay of the paper's streams.
+`trainer` returns arguments for `StreamTrainer`, with the slower decay of the paper's streams.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class Preset:
 
     Attributes:
         batch_size: B.
-        alpha, eta: priors to start from; empirical Bayes changes them.
-        kappa, tau: of the learning rate (tau + t)^-kappa.
+        alpha, eta: initial priors, which empirical Bayes changes.
+        kappa, tau: parameters of the learning rate (tau + t)^-kappa.
         n_inner, n_local: m and M, inner iterations of a trust-region step and iterations of a
             local step.
     """
@@ -49,7 +49,7 @@ class Preset:
     n_local: int
 
     def local_iterations(self, method: str) -> int:
-        """M for trust-region steps, m M / 2 for natural-gradient steps (section 4.3).
+        """Return M for trust-region steps, m M / 2 for natural-gradient steps (section 4.3).
 
         >>> get("netflix-1").local_iterations("natural-gradient")
         100
@@ -58,7 +58,7 @@ class Preset:
         return self.n_local if method == "trust-region" else self.n_inner * self.n_local // 2
 
     def estimator(self, method: str) -> dict[str, Any]:
-        """Keyword arguments for `LatentDirichletAllocation`; see the function `estimator`."""
+        """Return arguments for `LatentDirichletAllocation`; see the function `estimator`."""
         options = self._options(method, self.kappa)
         return {
             "learning_method": method,
@@ -70,11 +70,11 @@ class Preset:
         }
 
     def trainer(self, method: str, kappa: float) -> dict[str, Any]:
-        """Keyword arguments for `StreamTrainer`, with another kappa."""
+        """Return arguments for `StreamTrainer`, with another kappa."""
         return {"method": method, **self._options(method, kappa), "max_doc_topics": None}
 
     def _options(self, method: str, kappa: float) -> dict[str, Any]:
-        """What both call by the same names."""
+        """Arguments with the same names in both."""
         options = {
             "batch_size": self.batch_size,
             "doc_topic_prior": self.alpha,
@@ -101,7 +101,7 @@ _PRESETS = {
 
 
 def names() -> tuple[str, ...]:
-    """All presets.
+    """Return the names of all presets.
 
     >>> len(names())
     9
@@ -110,13 +110,13 @@ def names() -> tuple[str, ...]:
 
 
 def get(name: str) -> Preset:
-    """A preset as it stands in its table.
+    """Return a preset as printed in its table.
 
     >>> get("netflix-2").eta
     0.3
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: there is no preset of that name.
     """
     if name not in _PRESETS:
         raise ValueError(f"no preset {name!r}: there are {', '.join(_PRESETS)}")
@@ -124,10 +124,10 @@ def get(name: str) -> Preset:
 
 
 def estimator(name: str, method: str = "trust-region") -> dict[str, Any]:
-    """Keyword arguments for `LatentDirichletAllocation`, as in the paper's search.
+    """Return arguments for `LatentDirichletAllocation`, as in the paper's search.
 
-    Local steps make all their iterations with all topics, and the learning rate follows its
-    schedule to the end: neither stopping early nor cooling down is in the paper.
+    As in the paper, local steps run all their iterations with all topics, and the learning rate
+    follows its schedule to the end, without early stopping or cooling.
 
     Args:
         name: one of `names()`.
@@ -145,10 +145,10 @@ def estimator(name: str, method: str = "trust-region") -> dict[str, Any]:
 def trainer(
     name: str, method: str = "trust-region", n_components: int | None = None
 ) -> dict[str, Any]:
-    """Keyword arguments for `StreamTrainer`, as in the paper's streams.
+    """Return arguments for `StreamTrainer`, as in the paper's streams.
 
     kappa is 0.5 for Wikipedia and 100 topics, 0.4 for Wikipedia and 400 topics and for Netflix
-    (sections 4.3 and 4.4). The paper streamed with these:
+    (sections 4.3 and 4.4). The paper used these presets:
 
     ======================= ============ ================
     stream                  trust region natural gradient
@@ -161,8 +161,8 @@ def trainer(
     Args:
         name: one of `names()`.
         method: "trust-region" or "natural-gradient".
-        n_components: number of topics, which kappa depends on and which is passed on; None is the
-            kappa of 100 and passes nothing on.
+        n_components: number of topics, on which kappa depends and which becomes an argument; None
+            uses the kappa of 100 topics and adds no argument.
 
     >>> trainer("wikipedia-1", n_components=400)["learning_decay"]
     0.4

@@ -1,4 +1,4 @@
-"""What people see: texts that cannot command a terminal, and progress while they wait."""
+"""Print on a terminal: text without control characters, and the progress of a task."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ if TYPE_CHECKING:
 
 
 def shown(text: object) -> str:
-    r"""Write a text so that it can be shown: what a terminal would obey becomes visible.
+    r"""Return a text in which control characters are escaped, so that it is safe to print.
 
-    Words, keys, labels and names of files come from anywhere. A control character in them can
-    move the cursor, change colours, rename the window or fake a line of output, and a mark of
-    direction or of no width makes one word look like another. Each such character is written as
-    Python writes it in a string. Letters, marks and blanks of all scripts stay as they are.
+    Words, keys, labels and names of files may come from untrusted sources. A control character in
+    them can move the cursor, change colours, rename the window or fake a line of output, and a
+    mark of direction or of no width makes one word look like another. Each such character is
+    escaped as in a Python string. Letters, marks and blanks of all scripts are kept.
 
     Parameters
     ----------
     text : object
-        Its ``str`` is taken.
+        Its ``str`` is used.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def _visible(character: str) -> str:
 
 @contextmanager
 def progress(console: Console, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """Show a bar on a terminal and a few plain lines elsewhere; yields ``advance(done)``."""
+    """Show progress as a bar on a terminal, as plain lines elsewhere; yields ``advance(done)``."""
     title = shown(title)
     if console.is_terminal:
         with _bar(console, title, total) as moved:
@@ -78,7 +78,7 @@ def progress(console: Console, title: str, total: int | None) -> Iterator[Callab
 
 @contextmanager
 def _bar(console: Console, title: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    # Imported late: a text can be shown without it.
+    # Imported late, because `shown` does not need it.
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -87,10 +87,10 @@ def _bar(console: Console, title: str, total: int | None) -> Iterator[Callable[[
         TimeElapsedColumn,
     )
 
-    # A title is a text; what looks like markup in it is part of a name.
+    # Brackets in a title are part of a name, not markup.
     name = TextColumn("{task.description}", markup=False)
     columns = (name, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    # What has no end has no result to look back at either: its bar goes away.
+    # A bar without a known end is removed afterwards.
     with Progress(*columns, console=console, transient=total is None) as bar:
         task = bar.add_task(title, total=total)
         yield lambda done: bar.update(task, completed=done)

@@ -12,7 +12,7 @@ peers = pytest.importorskip("benchmarks.peers", reason="needs the repository's r
 pytest.importorskip("matplotlib")
 
 from benchmarks.harness import processor  # noqa: E402
-from benchmarks.peers import curves, grid, in_turn, methods, ours, recorder  # noqa: E402
+from benchmarks.peers import curves, grid, methods, paired_times, recorder, trustream_curves  # noqa: E402
 from benchmarks.peers.workloads import WORKLOADS, zipf  # noqa: E402
 
 LIBRARIES = {
@@ -73,7 +73,7 @@ def test_river_hands_over_topics_in_our_columns(planted):
 def test_our_points_are_complete_fits_of_growing_effort(planted):
     _, train, held_out = planted
     taken = recorder.Recorder(recorder.Scorer(held_out, 10, 1), limit=100)
-    ours.run(train, 5, {}, 0.1, taken)
+    trustream_curves.run(train, 5, {}, 0.1, taken)
     labels = [point.label for point in taken.points]
     assert labels == [
         "1/32 pass",
@@ -95,16 +95,16 @@ def test_both_sides_in_turn(planted):
     _, train, held_out = planted
     scorer = recorder.Scorer(held_out, 1, 1)
     settings = {**methods.module("scikit-learn").BASE, "batch_size": 50}
-    found = in_turn.one_round(train, 5, settings, scorer, 1)
+    found = paired_times.one_round(train, 5, settings, scorer, 1)
     assert found.theirs > 0 and found.whole >= found.ours > 0
-    again = in_turn.one_round(train, 5, settings, scorer, 1)
-    other = in_turn.one_round(train, 5, settings, scorer, 2)
+    again = paired_times.one_round(train, 5, settings, scorer, 1)
+    other = paired_times.one_round(train, 5, settings, scorer, 2)
     assert again.score == found.score != other.score
 
 
 def test_variants_differ_from_the_defaults():
-    variants = ours.variants()
-    assert variants[ours.DEFAULT] == {}
+    variants = trustream_curves.variants()
+    assert variants[trustream_curves.DEFAULT] == {}
     assert variants["trustream, natural gradient"]["learning_method"] == "natural-gradient"
 
 

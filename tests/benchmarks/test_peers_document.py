@@ -10,7 +10,7 @@ peers = pytest.importorskip("benchmarks.peers", reason="needs the repository's r
 pytest.importorskip("matplotlib")
 
 from benchmarks.peers import command, document  # noqa: E402
-from benchmarks.peers.store import Results  # noqa: E402
+from benchmarks.peers.result_files import Results  # noqa: E402
 from benchmarks.peers.targets import target_rows  # noqa: E402
 from benchmarks.peers.workloads import WORKLOADS  # noqa: E402
 

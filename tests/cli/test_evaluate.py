@@ -107,7 +107,7 @@ def test_rows_and_reference(files: Path) -> None:
 
 def test_a_table_for_people(files: Path) -> None:
     text = run(files / "topics.safetensors", files / "held_out.npz", "-m", "chib")
-    assert "log-likelihood, chib" in text and "nats a word" in text
+    assert "log-likelihood, chib" in text and "nats/word" in text
     assert "topics.safetensors (LatentDirichletAllocation) on held_out.npz" in text
 
 
@@ -116,7 +116,7 @@ def test_mixtures(files: Path, model: str, data: str) -> None:
     found = figures(run(files / model, files / data, "--json"))
     expected = trustream.load(files / model).score(np.load(files / data))
     assert found["posterior-predictive log-density"]["value"] == expected
-    assert "its one measure is the predictive density" in fail(
+    assert "its only measure is the predictive density" in fail(
         files / model, files / data, "-m", "chib"
     )
 
@@ -140,7 +140,7 @@ def test_a_real_process_keeps_progress_off_standard_output(files: Path) -> None:
         [*command, "--json", "-m", "chib"], cwd=files, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    assert figures(done.stdout)["log-likelihood, chib"]["unit"] == "nats a word"
+    assert figures(done.stdout)["log-likelihood, chib"]["unit"] == "nats/word"
     assert "chib: 30 of 30" in done.stderr
 
 

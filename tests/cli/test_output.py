@@ -14,10 +14,11 @@ from click.testing import CliRunner, Result
 from rich.console import Console
 
 from tests.store.server import Server
-from trustream import demo_view, terminal
+from trustream import terminal
 from trustream.cli import main
 from trustream.cli.options import echo_json
 from trustream.demo import DemoResult
+from trustream.demo.screen import Screen
 from trustream.store.protocol import Totals
 from trustream.terminal import shown
 
@@ -151,10 +152,10 @@ def test_progress_shows_the_title_as_text(is_terminal: bool) -> None:
 
 def test_the_demonstration_shows_words_as_text() -> None:
     console = Console(file=io.StringIO(), width=200, color_system=None)
-    view = demo_view.View(console, 8)
+    screen = Screen(console, 8)
     totals = Totals(documents=1, training=1, held_out=0, tokens=1, words=1, added=1, sequence=1,
                     vocabulary=1)  # fmt: skip
-    view.report(DemoResult(Path("st[red]\x1bore.db"), [HOSTILE], totals, 1, []))
+    screen.report(DemoResult(Path("st[red]\x1bore.db"), [HOSTILE], totals, 1, []))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert COMMANDING.search(text) is None
     assert "trustream topics st[red]\\x1bore.db" in text

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from trustream.docstrings import tokenise
+from trustream.demo.docstrings import tokenise
 from trustream.evaluation import cooccurrence
 from trustream.evaluation.topic_coherence import EPSILON, c_v, coherence, npmi, umass
 

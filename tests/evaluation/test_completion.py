@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from tests.helpers import planted_lda
-from trustream.evaluation import completion, completion_from, halves, split_tokens
+from trustream.evaluation import completion, completion_from, split_tokens, token_split
 
 
 def random_counts(rng: np.random.Generator, shape: tuple[int, int]) -> sparse.csr_array:
@@ -43,7 +43,7 @@ def test_split_is_random_over_tokens() -> None:
 @pytest.mark.parametrize("sampled", [False, True])
 def test_every_half_is_as_likely(sampled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Against the exact probabilities, for tokens taken one by one and for draws of counts."""
-    monkeypatch.setattr(halves, "MAX_WALKED", 0 if sampled else 100)
+    monkeypatch.setattr(token_split, "MAX_DRAWN_ONE_BY_ONE", 0 if sampled else 100)
     document, n = [1, 4, 2], 20_000
     observed = split_tokens(np.tile(document, (n, 1)), 11)[0].toarray()
     found: dict[tuple[int, ...], int] = {}
@@ -78,7 +78,7 @@ def test_counts_of_any_size_are_split(monkeypatch: pytest.MonkeyPatch) -> None:
     found = completion(counts, topics, 0.5, random_state=0)
     assert np.isfinite(found.per_word)
     # An ordinary document has the half that it has among ordinary ones.
-    monkeypatch.setattr(halves, "MAX_WALKED", 10**6)
+    monkeypatch.setattr(token_split, "MAX_DRAWN_ONE_BY_ONE", 10**6)
     few = np.where(counts == largest, 1, counts)
     assert split_tokens(few, 0)[0].toarray()[7].tolist() == observed[7].tolist()
 

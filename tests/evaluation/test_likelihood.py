@@ -10,7 +10,7 @@ import pytest
 from tests.evaluation import exact
 from tests.helpers import Array
 from trustream.evaluation import HeldOut, chib, importance, left_to_right
-from trustream.evaluation.result import log_mean_exp
+from trustream.evaluation.standard_errors import log_mean_exp
 
 TOPICS = np.array([[0.6, 0.3, 0.05, 0.05], [0.1, 0.1, 0.4, 0.4], [0.05, 0.05, 0.1, 0.8]])
 DOCUMENTS = np.array([[2, 1, 0, 1], [0, 0, 3, 4], [0, 0, 0, 0], [1, 0, 0, 0], [3, 0, 1, 4]])
@@ -98,7 +98,7 @@ def test_plain_left_to_right_is_biased() -> None:
 def test_long_document() -> None:
     """200 tokens: chib and left to right come close, sampling from the prior does not.
 
-    Errors of 40 copies, root of the mean square, in nats a document: they fall as effort grows,
+    Errors of 40 copies, root of the mean square, in nats per document: they fall as effort grows,
     but not those of plain left to right, which stay at several standard errors.
     """
     counts, topics, alpha, truth = long_document()

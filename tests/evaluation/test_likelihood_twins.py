@@ -9,11 +9,11 @@ import pytest
 from scipy import sparse
 
 from tests.helpers import Array, random_counts
-from trustream.evaluation import blocks as blocks_module
 from trustream.evaluation import (
     chib,
     completion,
     completion_from,
+    document_blocks,
     importance,
     left_to_right,
     split_tokens,
@@ -86,10 +86,10 @@ def test_threads_seeds_and_blocks(
     assert same(run(np.random.RandomState(7)), run(np.random.RandomState(7)))
     assert not same(one, run(8))
     np.testing.assert_array_equal(run(rows=slice(11)).per_document, one.per_document[:11])
-    monkeypatch.setattr(blocks_module, "_ENTRIES", 20)
+    monkeypatch.setattr(document_blocks, "_ENTRIES", 20)
     assert same(one, run(n_jobs=2))
-    monkeypatch.setattr(blocks_module, "_ENTRIES", 1 << 20)
-    monkeypatch.setattr(blocks_module, "_NUMBERS", 1)
+    monkeypatch.setattr(document_blocks, "_ENTRIES", 1 << 20)
+    monkeypatch.setattr(document_blocks, "_NUMBERS", 1)
     assert same(one, run(n_jobs=2))
 
 

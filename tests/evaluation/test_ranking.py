@@ -185,7 +185,7 @@ def test_all_measures_agree_with_the_oracle(
         patch.setattr(item_lists, "_LEAST_GROUPS", groups)
         lists = top_items(scores, m, seen=seen)
         if not users:
-            with pytest.raises(ValueError, match="anything held out"):
+            with pytest.raises(ValueError, match="has a held-out item that counts"):
                 ranking(scores, held_out, seen=seen, m=m, graded=graded)
             return
         result = ranking(scores, held_out, seen=seen, m=m, graded=graded)

@@ -56,7 +56,7 @@ def test_a_lonely_nan_among_many_items(item: int) -> None:
 @pytest.mark.parametrize(
     ("held_out", "seen", "message"),
     [
-        (np.zeros((2, 3)), None, "none of 2 users has anything held out"),
+        (np.zeros((2, 3)), None, "none of 2 users has a held-out item that counts"),
         (HELD_OUT, HELD_OUT, "2 held-out items are also seen"),
         (-HELD_OUT, None, "negative entries, down to -1"),
         (np.nan * HELD_OUT, None, "held_out has entries that are NaN"),
@@ -81,7 +81,7 @@ def test_bad_held_out_and_seen(held_out: Any, seen: Any, message: str) -> None:
         ([[0, 1], [-1, 2]], r"user 1 has an item after -1: \[-1, 2\]"),
         ([[0, 1]], r"shape \(1, 2\) .* expected integers of shape \(2, L\)"),
         ([[0.0, 1.0], [0.0, 1.0]], "type float64, expected integers"),
-        ([[0, 1], [0]], "filled up with -1"),
+        ([[0, 1], [0]], "padded with -1"),
     ],
 )
 def test_bad_lists(lists: Any, message: str) -> None:

@@ -67,7 +67,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("experiments.running.complete", stopped)
+    monkeypatch.setattr("experiments.runner.complete", stopped)
     result = CliRunner().invoke(command.main, ["mnist", "--data", str(tmp_path)])
     assert result.exit_code == 130
     assert "the same command goes on" in result.output

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import mixtures, mnist, patches, plots
-from experiments.frame import Experiment, Result
+from experiments.experiment import Experiment, Result
 from tests.experiments import tiny
 from trustream import BernoulliMixture
 from trustream.inference.state import State

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import plots, ratings, search_ratings
-from experiments.frame import Result
+from experiments.experiment import Result
 from tests.experiments import tiny
 
 # User 7 rates first but likes little; 3 comes before 1.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from experiments import plots, robustness
-from experiments.frame import Result
+from experiments.experiment import Result
 from tests.experiments import tiny
 from trustream.presets import Preset
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from experiments import articles, plots, search, search_text
-from experiments.frame import Result
+from experiments.experiment import Result
 from tests.experiments import tiny
 from trustream import presets
 

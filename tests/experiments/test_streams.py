@@ -17,7 +17,7 @@ from experiments import (
     stream_text,
     streams,
 )
-from experiments.frame import Record, Result, Source
+from experiments.experiment import Record, Result, Source
 from tests.experiments import tiny
 from trustream import StreamTrainer, open_store
 from trustream.streaming.published import as_estimator

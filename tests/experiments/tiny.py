@@ -13,8 +13,8 @@ from rich.console import Console
 from scipy import sparse
 
 from experiments import mnist, patches, robustness, search_ratings, search_text
-from experiments.frame import Experiment, Result
-from experiments.running import Setup, complete
+from experiments.experiment import Experiment, Result
+from experiments.runner import Setup, complete
 
 
 def write_idx(path: Path, values: np.ndarray) -> None:

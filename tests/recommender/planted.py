@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from trustream import TopicRecommender
+
 N_BLOCKS, USERS, ITEMS, N_HELD_OUT = 4, 40, 15, 3
 
 
@@ -65,3 +67,11 @@ def user_name(user: int) -> str:
 
 def item_name(item: int) -> str:
     return f"żółw {item}"
+
+
+def recommender(**options: Any) -> TopicRecommender:
+    return TopicRecommender(**{"n_components": 4, "random_state": 0, "max_iter": 20, **options})
+
+
+TRAIN, HELD_OUT = blocks()
+N_USERS, N_ITEMS = TRAIN.shape

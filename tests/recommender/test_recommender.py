@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,26 +10,10 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from tests.recommender import planted
+from tests.recommender.planted import HELD_OUT, N_ITEMS, N_USERS, TRAIN, recommender
 from trustream import LatentDirichletAllocation, TopicRecommender
 from trustream.estimators.parameters import METHODS
 from trustream.evaluation import ranking, top_items
-
-TRAIN, HELD_OUT = planted.blocks()
-N_USERS, N_ITEMS = TRAIN.shape
-
-
-def recommender(**options: Any) -> TopicRecommender:
-    return TopicRecommender(**{"n_components": 4, "random_state": 0, "max_iter": 20, **options})
-
-
-@pytest.fixture(scope="module")
-def fitted() -> TopicRecommender:
-    return recommender().fit(TRAIN)
-
-
-@pytest.fixture(scope="module")
-def named() -> TopicRecommender:
-    return recommender(threshold=4).fit(planted.columns_of(TRAIN))
 
 
 def test_held_out_items_of_each_block_are_ranked_first(fitted: TopicRecommender) -> None:

@@ -1,4 +1,4 @@
-"""tomotopy's collapsed Gibbs sampling, which learns both priors now and then."""
+"""tomotopy's collapsed Gibbs sampling, which learns both priors at intervals."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ GRID: dict[str, list[Any]] = {
     "lda_rho": [0.1, 0.01],
 }
 EFFORT, REFERENCE = 2.0, "1 pass"
-# Its model is to be had at the end of a run only, so each point is a run: not too many of them.
+# Its model is available only at the end of a run, so each point is a run of its own.
 _LEAST_PASSES = 0.25
 # The driver runs in the constructor.
 _PROGRAM = """
@@ -106,7 +106,7 @@ def _lines(counts: sp.csr_matrix) -> Iterator[str]:
 
 
 def _read(path: Path, n_words: int) -> np.ndarray:
-    """A line a word after the header: its number and a weight for each topic."""
+    """One line per word after the header: its number and a weight for each topic."""
     with path.open() as lines:
         for line in lines:
             if line.startswith("Checksum"):

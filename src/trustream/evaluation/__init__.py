@@ -1,11 +1,12 @@
-"""How good a model is: held-out likelihood, coherence, stability, ranking.
+"""Score models: held-out likelihood, coherence and stability of topics, ranking of items.
 
-Every function takes plain arrays, so that models of other libraries can be scored as well.
+The functions take plain arrays, so that models of other libraries can be scored as well.
 """
 
 from __future__ import annotations
 
-from trustream.evaluation.completion import completion, completion_from, split_tokens
+from trustream.evaluation.completion import completion, completion_from
+from trustream.evaluation.held_out_result import HeldOut
 from trustream.evaluation.item_lists import top_items
 from trustream.evaluation.item_ranking import ranking, ranking_of_lists
 from trustream.evaluation.likelihood import chib, importance, left_to_right
@@ -17,9 +18,9 @@ from trustream.evaluation.predictive_density import (
     student_t_log_density,
 )
 from trustream.evaluation.ranking_result import Measure, Ranking
-from trustream.evaluation.result import HeldOut
+from trustream.evaluation.token_split import split_tokens
 from trustream.evaluation.topic_coherence import Coherence, c_v, coherence, npmi, umass
-from trustream.evaluation.topics import TopicMatch, diversity, match_topics
+from trustream.evaluation.topic_comparison import TopicMatch, diversity, match_topics
 
 __all__ = [
     "Bound",

@@ -1,7 +1,7 @@
-"""In how many windows the words of a topic occur, alone and together.
+"""Count the windows in which the words of a topic occur, alone and together.
 
-Only words of some topic are looked at, and only pairs within a topic are counted, so memory does
-not grow with the square of the vocabulary. Texts are read once, a block at a time.
+Only words in some topic matter, and only pairs within a topic are counted, so memory does not grow
+with the square of the vocabulary. Texts are read once, one block at a time.
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ import scipy.sparse as sp
 
 from trustream.kernels.threads import one_blas_thread
 
-# Tokens that are turned into intervals at once: some tens of megabytes.
+# Tokens that are converted to intervals at a time, which takes some tens of megabytes.
 _BLOCK = 2**20
-# Words with smaller numbers are looked up in a table, which takes 8 bytes a number.
+# Words with smaller numbers are looked up in a table of 8 bytes per number.
 _TABLE = 2**24
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
-    """Windows by the words in them.
+class WindowCounts:
+    """Numbers of windows that contain words, and pairs of words, of a topic.
 
     Attributes:
         n_windows: number of windows.
-        joint: one array (n, n) a topic of n words; entry [i, j] is the number of windows with
-            words i and j, so the diagonal has those with word i.
+        joint: one array (n, n) for each topic of n words; entry [i, j] is the number of windows
+            with words i and j, so that the diagonal has those with word i.
     """
 
     n_windows: int
     joint: list[np.ndarray]
 
 
-def in_documents(documents: sp.csr_array, topics: Sequence[np.ndarray]) -> Counts:
-    """Counts whose windows are the rows of a documents x words matrix.
+def in_documents(documents: sp.csr_array, topics: Sequence[np.ndarray]) -> WindowCounts:
+    """Count with the rows of a documents x words matrix as windows.
 
-    A topic is an array of columns. Counts are joint[i, j] = #{d: x_di > 0 and x_dj > 0}.
+    A topic is an array of columns. The counts are joint[i, j] = #{d: x_di > 0 and x_dj > 0}.
 
     >>> x = sp.csr_array(np.array([[1, 2, 0], [3, 0, 0], [0, 1, 1]]))
     >>> in_documents(x, [np.array([0, 1])]).joint[0]
@@ -51,7 +51,7 @@ def in_documents(documents: sp.csr_array, topics: Sequence[np.ndarray]) -> Count
     n_documents = documents.shape[0]
     joint = []
     for topic in local:
-        # A bit a document: 64 of them are compared at once.
+        # One bit per document, so that 64 are compared at a time.
         bits = np.zeros((topic.size, -(-n_documents // 64) * 8), np.uint8)
         for i, column in enumerate(topic):
             occurs = np.zeros(n_documents, np.bool_)
@@ -62,7 +62,7 @@ def in_documents(documents: sp.csr_array, topics: Sequence[np.ndarray]) -> Count
         joint.append(
             np.array([np.bitwise_count(row & words64).sum(1, dtype=np.int64) for row in words64])
         )
-    return Counts(n_documents, joint)
+    return WindowCounts(n_documents, joint)
 
 
 def in_texts(
@@ -71,12 +71,12 @@ def in_texts(
     topics: Sequence[np.ndarray],
     window: int | None,
     window_rule: str,
-) -> Counts:
-    """Counts whose windows slide over texts, one token at a time.
+) -> WindowCounts:
+    """Count with windows that slide over texts, one token at a time.
 
     A text of L tokens has max(1, L - window + 1) windows; a shorter text is one window, and so is
-    an empty one. `column_of` turns a text into word numbers, -1 for words that do not matter.
-    With `window` None, a text is one window.
+    an empty one. `column_of` maps a text to word numbers, -1 for words in no topic. With `window`
+    None, a text is one window.
 
     >>> texts = [[0, 1, 0, 2], [1]]
     >>> in_texts(texts, np.array, [np.array([0, 1])], 2, "exact").joint[0]
@@ -94,7 +94,7 @@ def in_texts(
         for total, topic in zip(joint, local, strict=True):
             total += _overlaps(intervals, topic)
         n_windows += int(np.maximum(lengths - size + 1, 1).sum())
-    return Counts(n_windows, joint)
+    return WindowCounts(n_windows, joint)
 
 
 def _distinct(topics: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -104,11 +104,11 @@ def _distinct(topics: Sequence[np.ndarray]) -> tuple[np.ndarray, list[np.ndarray
 
 
 def _finder(words: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """A function that gives the place of each number among `words`, which are sorted, or -1."""
+    """Return a function that maps numbers to positions in the sorted `words`, or to -1."""
     if words[-1] < _TABLE:
         place = np.full(int(words[-1]) + 2, -1)
         place[words] = np.arange(words.size)
-        # The last entry is -1: so do -1 and, clipped, unused words find it.
+        # The last entry is -1; the index -1, and larger numbers after clipping, refer to it.
         return lambda ids: place[np.minimum(ids, place.size - 1)]
 
     def search(ids: np.ndarray) -> np.ndarray:
@@ -121,13 +121,13 @@ def _finder(words: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 def _blocks(
     texts: Iterable[Sequence[Any]], column_of: Callable[[Sequence[Any]], np.ndarray]
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Texts one after the other as word numbers, and their lengths, _BLOCK tokens at a time."""
+    """Blocks of about _BLOCK tokens: concatenated texts as word numbers, and their lengths."""
     parts: list[np.ndarray] = []
     n_tokens = 0
     for text in texts:
         parts.append(column_of(text))
         n_tokens += parts[-1].size
-        # Empty texts must not pile up either.
+        # Empty texts count too, so that their number is bounded.
         if n_tokens + len(parts) >= _BLOCK:
             yield np.concatenate(parts), np.array([part.size for part in parts])
             parts, n_tokens = [], 0
@@ -137,7 +137,7 @@ def _blocks(
 
 @dataclass(frozen=True, eq=False)
 class _Intervals:
-    """Windows of each word as disjoint intervals [start, stop), by word and then in order."""
+    """Windows of each word as disjoint intervals [start, stop), sorted by word, then start."""
 
     start: np.ndarray
     stop: np.ndarray
@@ -147,14 +147,14 @@ class _Intervals:
 def _intervals(
     tokens: np.ndarray, lengths: np.ndarray, window: int, rule: str, n_words: int
 ) -> _Intervals:
-    """The windows that a word is in.
+    """The windows in which each word occurs.
 
-    A token at place p of a text of L tokens is in the windows s that begin at most `window` - 1
-    places before it: max(0, p - window + 1) <= s <= min(p, L - window).
+    A token at position p of a text of L tokens is in the windows s that begin at most `window` - 1
+    positions before it: max(0, p - window + 1) <= s <= min(p, L - window).
 
-    With rule "gensim" a word leaves as soon as one of its tokens leaves, though another may still
-    be in the window, and is back when the next token enters. So the interval of the token at p
-    ends at the word's first token at or after its own beginning, q <= p.
+    With rule "gensim" a word leaves as soon as one of its tokens leaves, even if another is still
+    in the window, and returns when its next token enters. So the interval of the token at p ends
+    at the word's first token at or after the beginning of the interval, q <= p.
     """
     text_start = np.concatenate([[0], np.cumsum(lengths)[:-1]])
     n_windows = np.maximum(lengths - window + 1, 1)
@@ -173,7 +173,7 @@ def _intervals(
         last = last[q]
     start = window_start[text] + first
     stop = window_start[text] + np.minimum(last, n_windows[text] - 1) + 1
-    # Several tokens of a word share windows: count from where the one before has ended.
+    # Intervals of neighbouring tokens of a word may overlap: start where the previous one ends.
     same = word[1:] == word[:-1]
     start[1:] = np.where(same, np.maximum(start[1:], stop[:-1]), start[1:])
     kept = start < stop
@@ -182,10 +182,10 @@ def _intervals(
 
 
 def _overlaps(intervals: _Intervals, topic: np.ndarray) -> np.ndarray:
-    """Number of windows that words share, (n, n).
+    """Numbers of windows that pairs of words share, (n, n).
 
-    Between two neighbouring ends of intervals nothing changes: with S the segments x words matrix
-    of what is present and l the lengths of segments, the counts are S^T diag(l) S.
+    The ends of intervals divide the windows into segments. With S_gi = 1 where segment g has word
+    i, and l the lengths of the segments, the counts are S^T diag(l) S.
     """
     ranges = [slice(intervals.word_ptr[w], intervals.word_ptr[w + 1]) for w in topic]
     sizes = [r.stop - r.start for r in ranges]
@@ -198,7 +198,7 @@ def _overlaps(intervals: _Intervals, topic: np.ndarray) -> np.ndarray:
     change[np.arange(edges.size), column[order]] = np.where(order < edges.size // 2, 1, -1)
     length = np.diff(edges[order])
     kept = np.flatnonzero(length)
-    # In float64 for BLAS; whole numbers, so exact below 2^53.
+    # In float64 for BLAS, which is exact for whole numbers below 2^53.
     present = np.cumsum(change, axis=0, dtype=np.int8)[kept].astype(np.float64)
     with one_blas_thread():
         joint = (present * length[kept, None]).T @ present

@@ -1,8 +1,8 @@
-"""The best items of each user, from scores in any of three forms.
+"""Find the best items of each user, from scores in any of three forms.
 
-Scores are taken a block of users at a time. Blocks have the same shape, the last one filled up
-with zeros, and BLAS runs on one thread in each, so that a list depends neither on the number of
-threads nor on which other users are asked for.
+Scores are computed for one block of users at a time. All blocks have the same shape, the last one
+is padded with zeros, and BLAS uses one thread in each, so that a list depends neither on the
+number of threads nor on which other users are asked for.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trustream.evaluation.item_scores import Source, entries, positive_integer, source_of
+from trustream.evaluation.item_scores import ScoreSource, score_source
+from trustream.evaluation.validation import as_interactions, whole_number
 from trustream.kernels import threads
 
 Array = NDArray[Any]
 Index = NDArray[np.int64]
 
-# Items are looked at in groups, of which there are at least so many.
+# The smallest number of groups into which items are divided; see `_floor`.
 _LEAST_GROUPS = 256
 
 
@@ -31,20 +32,20 @@ def top_items(
     users: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> Index:
-    """The n items with the highest scores for each user, best first.
+    """Return the n items with the highest scores for each user, best first.
 
     Of items with the same score the one with the lower index comes first. Items that a user has
     seen are left out, and so are items with a score of -inf. Where fewer than n are left, the
     list ends with -1.
 
     Args:
-        scores: (U, I) array; or a pair of arrays (U, K) and (K, I), whose product the scores are;
-            or a function that is given indices of users (B,) and returns their scores (B, I). The
-            function is called by one thread, for at most 256 users at a time.
+        scores: (U, I) array; or a pair of arrays (U, K) and (K, I), whose product is the scores;
+            or a function from indices of users (B,) to their scores (B, I), which is called by
+            one thread, for at most 256 users at a time.
         n: length of the lists.
-        seen: (U, I) sparse matrix or array; every entry that is not zero is an item seen.
+        seen: (U, I) sparse matrix or array; nonzero entries are items that the user has seen.
         users: indices of the users wanted, all if not given.
-        n_threads: threads, all cores if not given. They change nothing but the time.
+        n_threads: threads, all cores if not given. The result does not depend on it.
 
     Returns:
         Items (U, n), or a row for each of `users`.
@@ -68,30 +69,24 @@ def scored_items(
     users: ArrayLike | None = None,
     n_threads: int | None = None,
 ) -> tuple[Index, Array]:
-    """`top_items` and their scores, both (U, n); the score is -inf where there is no item.
+    """Return `top_items` and their scores, both (U, n); the score is -inf where an item is -1.
 
     >>> scored_items(np.array([[0.1, 0.5]]), 3)
     (array([[ 1,  0, -1]]), array([[ 0.5,  0.1, -inf]]))
     """
-    n = positive_integer("n", n)
-    source = source_of(scores)
+    n = whole_number("n", n)
+    source = score_source(scores)
     if seen is not None:
-        seen = entries("seen", seen)
+        seen = as_interactions(seen, "seen")
         n_users, n_items = seen.shape
-        source = source.fitted(n_users, n_items, "seen")
-    return _scored_lists(source, n, seen, _users(users, source.n_users), n_threads)
+        source = source.with_shape(n_users, n_items, "seen")
+    return scored_lists(source, n, seen, _users(users, source.n_users), n_threads)
 
 
-def best_lists(
-    source: Source, n: int, seen: Any, users: Index, n_threads: int | None = None
-) -> Index:
-    """`top_items` of checked arguments."""
-    return _scored_lists(source, n, seen, users, n_threads)[0]
-
-
-def _scored_lists(
-    source: Source, n: int, seen: Any, users: Index, n_threads: int | None
+def scored_lists(
+    source: ScoreSource, n: int, seen: Any, users: Index, n_threads: int | None
 ) -> tuple[Index, Array]:
+    """Return `scored_items` of validated arguments."""
     lists = np.full((users.size, n), -1, dtype=np.int64)
     scores = np.full((users.size, n), -np.inf, dtype=source.dtype)
     buffers = threading.local()
@@ -107,11 +102,11 @@ def _scored_lists(
 
     if source.parallel:
         n_threads = threads.available_cores() if n_threads is None else n_threads
-        n_threads = positive_integer("n_threads", n_threads)
+        n_threads = whole_number("n_threads", n_threads)
         with threads.one_blas_thread():
             threads.run(work, parts, n_threads)
     else:
-        # What a function computes is its own business, and so are the threads of its BLAS.
+        # A function decides for itself how many threads it uses.
         for part in parts:
             work(*part)
     return lists, scores
@@ -121,10 +116,10 @@ def _best(block: Array, n: int, users: Index) -> tuple[Index, Array]:
     """The n best columns of each row (B, I) and their values; see `scored_items`."""
     n_rows = block.shape[0]
     floor = _floor(block, n, users)[:, None]
-    # Everything that can be among the best, in the order of rows, then items.
+    # All candidates for the n best, ordered by row, then item.
     row, item = np.divmod(np.flatnonzero(block >= floor), block.shape[1])
     values = block[row, item]
-    # Of those just at the floor, n a row are enough: there may be very many.
+    # There may be very many exactly at the floor, of which n per row are enough.
     if row.size > 2 * n_rows * n:
         at_floor = values == floor[row, 0]
         n_before = np.cumsum(at_floor) - at_floor
@@ -142,17 +137,17 @@ def _best(block: Array, n: int, users: Index) -> tuple[Index, Array]:
 
 
 def _starts(row: Index, n_rows: int) -> Index:
-    """For each entry of `row`, which is sorted, where the run of its value starts."""
+    """For each entry of the sorted `row`, the position of the first entry of the same value."""
     return np.searchsorted(row, np.arange(n_rows))[row]
 
 
 def _floor(block: Array, n: int, users: Index) -> Array:
     """A score that at least n items of each row reach, above -inf: (B,).
 
-    The n-th largest of the groups' maxima is one, because n groups have an item that high. With
-    many more groups than n it is hardly below the n-th largest score of all, and a maximum costs
-    far less than a partial sort. A floor is also safe where a partial sort is not: it keeps all
-    items of equal score.
+    The n-th largest of the maxima of groups of items is one, because n groups have an item that
+    high. With many more groups than n it is hardly below the n-th largest score of all, and a
+    maximum costs far less than a partial sort. Unlike a partial sort, a floor also keeps all items
+    of equal score.
     """
     n_rows, n_items = block.shape
     n_groups = max(_LEAST_GROUPS, 8 * n)

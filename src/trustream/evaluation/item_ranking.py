@@ -1,4 +1,4 @@
-"""How well a recommender ranks the items that its users turned out to like.
+"""Measure how well a recommender ranks the items that users turned out to like.
 
 For a user let L be the held-out items, P the list of the first M recommended ones, and p_1, p_2,
 ... its items in order. The measures are (section 4.4 of the paper for the first and third)
@@ -9,8 +9,8 @@ For a user let L be the held-out items, P the list of the first M recommended on
     NDCG                   sum_{r <= |P|} g(p_r) / log2(r + 1)  over the same for the best list
 
 with g = 1 for items of L, or their held-out values, and g = 0 for others. All lie between 0 and 1.
-|P| is M unless a list is short, because few items are left to rank or because it was given so.
-A short list is judged by normalised precision for what is on it; the other three count each
+|P| is M unless the list is shorter, because few items are left to rank or because a shorter list
+was given. Normalised precision judges a short list by the items on it; the other three count each
 missing place as a miss. An empty list has 0 in all of them.
 """
 
@@ -24,14 +24,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from trustream.evaluation.item_lists import best_lists
-from trustream.evaluation.item_scores import entries, positive_integer, source_of
+from trustream.evaluation.item_lists import scored_lists
+from trustream.evaluation.item_scores import score_source
 from trustream.evaluation.ranking_result import MEASURES, Measure, Ranking
+from trustream.evaluation.validation import as_interactions, whole_number
 
 Float64 = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-# Users whose lists are kept at a time.
+# Users whose lists are in memory at a time.
 _CHUNK = 2**15
 
 
@@ -44,21 +45,25 @@ def ranking(
     graded: bool = False,
     n_threads: int | None = None,
 ) -> Ranking:
-    """How well scores rank held-out items; see the module's docstring for the measures.
+    """Measure how well scores rank held-out items.
+
+    With L the held-out items of a user and P the M items with the highest scores, the measures are
+    normalised precision |L and P| / min(|L|, |P|), precision |L and P| / M, recall |L and P| / |L|
+    and NDCG.
 
     Items with the same score are ranked by their index. Users with nothing held out are left out
     and counted. An item that is both seen and held out cannot be recommended, so it does not
     count as held out; `n_seen_held_out` says how many there are.
 
     Args:
-        scores: (U, I) array; or a pair of arrays (U, K) and (K, I), whose product the scores are;
-            or a function that is given indices of users (B,) and returns their scores (B, I).
-            -inf leaves an item out.
+        scores: (U, I) array; or a pair of arrays (U, K) and (K, I), whose product is the scores;
+            or a function from indices of users (B,) to their scores (B, I). Items with a score
+            of -inf are left out.
         held_out: (U, I) sparse matrix or array; entries above zero are the items a user likes.
-        seen: (U, I), the same; items that are not to be recommended.
-        m: the list length M, or several.
-        graded: whether NDCG weighs held-out items by their values.
-        n_threads: threads, all cores if not given. They change nothing but the time.
+        seen: (U, I) sparse matrix or array; nonzero entries are items not to be recommended.
+        m: the length of the lists, M, or several lengths.
+        graded: whether NDCG weights held-out items by their values.
+        n_threads: threads, all cores if not given. The result does not depend on it.
 
     >>> scores = np.array([[0.9, 0.8, 0.3, 0.1], [0.1, 0.2, 0.3, 0.4]])
     >>> held_out = np.array([[0, 0, 1, 1], [0, 0, 0, 0]])
@@ -73,12 +78,12 @@ def ranking(
     """
     relevant = _Relevant.of(held_out, seen, graded)
     n_users, n_items = relevant.shape
-    source = source_of(scores).fitted(n_users, n_items, "held_out")
-    # More than all items are never on a list.
+    source = score_source(scores).with_shape(n_users, n_items, "held_out")
+    # A list never has more than all items.
     n = min(max(_sizes(m)), n_items)
 
     def lists(users: Index) -> Index:
-        return best_lists(source, n, relevant.seen, users, n_threads)
+        return scored_lists(source, n, relevant.seen, users, n_threads)[0]
 
     return _measured(relevant, lists, m)
 
@@ -91,9 +96,9 @@ def ranking_of_lists(
     m: int | tuple[int, ...] = 20,
     graded: bool = False,
 ) -> Ranking:
-    """The same as `ranking`, for lists of recommended items that are there already.
+    """Measure how well given lists of recommended items rank held-out items, as `ranking` does.
 
-    Seen items are taken off the lists, so give longer lists than M if there may be some.
+    Seen items are removed from the lists, so give lists longer than M if they may contain some.
 
     Args:
         lists: (U, L) items, best first, none twice; a list shorter than L ends with -1.
@@ -110,7 +115,7 @@ def ranking_of_lists(
         part = array[users].astype(np.int64)
         known = _Lookup(relevant.seen[users])(part) > 0
         part[known] = -1
-        # Stable, so what is left moves up in order.
+        # Stable: the remaining items move up in order.
         return np.take_along_axis(part, np.argsort(part < 0, axis=1, kind="stable"), axis=1)
 
     return _measured(relevant, chunk, m)
@@ -131,13 +136,13 @@ class _Relevant:
 
     @classmethod
     def of(cls, held_out: Any, seen: Any, graded: bool) -> _Relevant:
-        held_out = entries("held_out", held_out)
+        held_out = as_interactions(held_out, "held_out")
         if (held_out.data < 0).any():
             raise ValueError(
                 f"held_out has negative entries, down to {held_out.data.min():g}: "
                 f"keep only the items that users like"
             )
-        seen = sparse.csr_array(held_out.shape) if seen is None else entries("seen", seen)
+        seen = sparse.csr_array(held_out.shape) if seen is None else as_interactions(seen, "seen")
         if seen.shape != held_out.shape:
             raise ValueError(
                 f"seen has shape {seen.shape} and held_out {held_out.shape}, expected both "
@@ -158,7 +163,7 @@ class _Lookup:
     def __init__(self, matrix: sparse.csr_array) -> None:
         n_rows, self.n_items = matrix.shape
         row = np.repeat(np.arange(n_rows), np.diff(matrix.indptr))
-        # Rows and columns as one number, ascending. The last is above all that is asked for.
+        # Row and column as one number, ascending; the last is a sentinel above all others.
         self.keys = np.append(row * self.n_items + matrix.indices, n_rows * self.n_items)
         self.values = np.append(matrix.data, 0.0)
 
@@ -172,13 +177,13 @@ class _Lookup:
 def _measured(
     relevant: _Relevant, lists: Callable[[Index], Index], m: int | tuple[int, ...]
 ) -> Ranking:
-    """The measures of all users with something held out, of whom lists(users) gives the lists."""
+    """The measures of all users with held-out items, whose lists lists(users) returns."""
     sizes = _sizes(m)
     n_held_out = np.diff(relevant.held_out.indptr)
     users = np.flatnonzero(n_held_out)
     if not users.size:
         raise ValueError(
-            f"none of {n_held_out.size} users has anything held out that counts "
+            f"none of {n_held_out.size} users has a held-out item that counts "
             f"({relevant.n_seen_held_out} held-out items are also seen): hold out some items"
         )
     values = np.empty((len(MEASURES), users.size, len(sizes)))
@@ -205,8 +210,8 @@ def _at(
     lists = lists[:, : max(sizes)]
     gains = _Lookup(held_out)(lists)
     discounts = 1 / np.log2(np.arange(max(sizes)) + 2)
-    # Summed one by one, so that neither the lists' width nor other M change the last digit, and a
-    # list in the best order has an NDCG of exactly 1.
+    # Summed one by one, so that the last digit depends neither on the width of the lists nor on
+    # other M, and a list in the best order has an NDCG of exactly 1.
     dcg = np.zeros((lists.shape[0], lists.shape[1] + 1))
     np.cumsum(gains * discounts[: lists.shape[1]], axis=1, out=dcg[:, 1:])
     n_held_out = np.diff(held_out.indptr)
@@ -233,15 +238,15 @@ def _sizes(m: Any) -> tuple[int, ...]:
     sizes = tuple(m) if isinstance(m, tuple | list | np.ndarray) and np.ndim(m) == 1 else (m,)
     if not sizes:
         raise ValueError("m is empty, expected one list length or several")
-    return tuple(positive_integer("m", size) for size in sizes)
+    return tuple(whole_number("m", size) for size in sizes)
 
 
 def _checked_lists(lists: Any, n_users: int, n_items: int) -> Index:
-    """`lists` as an array of integers (U, L), refused where it is no list of items."""
+    """`lists` as an array of integers (U, L), refused where a row is not a list of items."""
     try:
         array = np.asarray(lists)
     except ValueError as error:
-        raise ValueError(f"lists must be of one length, filled up with -1: {error}") from error
+        raise ValueError(f"lists must have the same length, padded with -1: {error}") from error
     if array.ndim != 2 or array.shape[0] != n_users or array.dtype.kind not in "iu":
         raise ValueError(
             f"lists has shape {array.shape} and type {array.dtype}, expected integers of shape "

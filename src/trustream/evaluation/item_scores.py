@@ -1,4 +1,4 @@
-"""Scores of items for users in any of three forms, a block of users at a time."""
+"""Read scores of items for users, in any of three forms, one block of users at a time."""
 
 from __future__ import annotations
 
@@ -10,25 +10,28 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from trustream import matrices
-
 Array = NDArray[Any]
 Index = NDArray[np.int64]
 
-# Bytes of a block's scores: few enough to stay in the cache while the best are looked for, and
-# enough rows for a matrix product to be worth its preparations.
+# The scores of a block should stay in the cache while the best are searched for, and a block
+# should have enough rows for an efficient matrix product.
 _BLOCK_BYTES = 2**23
 _LEAST_ROWS = 16
 _MOST_ROWS = 1024
-# Users that a function is asked for at a time.
+# Users for whom a function is called at a time.
 FUNCTION_ROWS = 256
 
 
-class Source(NamedTuple):
-    """Where scores come from.
+class ScoreSource(NamedTuple):
+    """Scores of items for users, computed on request.
 
-    `block(rows, buffers)` gives those of users `rows`, in an array that may be written to. A
-    function does not say how many users and items there are; they are None until known.
+    Attributes:
+        block: block(rows, buffers) returns the scores of users `rows` (B, I), in an array that
+            may be overwritten.
+        n_users, n_items: None where they are unknown, as for a function.
+        n_rows: the number of users in a block.
+        parallel: whether several threads may call `block`.
+        dtype: the type of the scores.
     """
 
     block: Callable[[Index, threading.local], Array]
@@ -38,8 +41,8 @@ class Source(NamedTuple):
     parallel: bool
     dtype: np.dtype[Any]
 
-    def fitted(self, n_users: int, n_items: int, name: str) -> Source:
-        """The same for so many users and items, refused if it has others."""
+    def with_shape(self, n_users: int, n_items: int, name: str) -> ScoreSource:
+        """Return the source with known numbers of users and items; other numbers are refused."""
         for what, own, other in (
             ("users", self.n_users, n_users),
             ("items", self.n_items, n_items),
@@ -52,7 +55,7 @@ class Source(NamedTuple):
         return self._replace(n_users=n_users, n_items=n_items)
 
     def check_items(self, block: Array) -> None:
-        """Refuse a block with another number of items."""
+        """Refuse a block with a different number of items."""
         if self.n_items not in (None, block.shape[1]):
             raise ValueError(
                 f"scores returned {block.shape[1]} columns, expected one for each of "
@@ -60,8 +63,8 @@ class Source(NamedTuple):
             )
 
 
-def source_of(scores: Any) -> Source:
-    """Scores of any form, checked."""
+def score_source(scores: Any) -> ScoreSource:
+    """Return a source for scores given as an array, a pair of factors or a function."""
     if callable(scores):
         return _function(scores)
     if isinstance(scores, tuple):
@@ -69,7 +72,7 @@ def source_of(scores: Any) -> Source:
     return _dense(scores)
 
 
-def _dense(scores: Any) -> Source:
+def _dense(scores: Any) -> ScoreSource:
     array = _matrix("scores", scores)
     dtype = _real("scores", array.dtype)
     n_users, n_items = array.shape
@@ -80,10 +83,10 @@ def _dense(scores: Any) -> Source:
         buffer[:] = array[rows]
         return buffer
 
-    return Source(block, n_users, n_items, n_rows, True, dtype)
+    return ScoreSource(block, n_users, n_items, n_rows, True, dtype)
 
 
-def _factors(pair: tuple[Any, ...]) -> Source:
+def _factors(pair: tuple[Any, ...]) -> ScoreSource:
     if len(pair) != 2:
         raise ValueError(
             f"scores is a tuple of {len(pair)}, expected two factors, of shapes (users, K) and "
@@ -104,14 +107,14 @@ def _factors(pair: tuple[Any, ...]) -> Source:
         filled = np.zeros((n_rows, k), dtype=dtype)
         filled[: rows.size] = left[rows]
         buffer = _buffer(buffers, (n_rows, n_items), dtype)
-        # An overflow gives an infinity, which ranks first or last, or NaN, which is refused.
+        # Overflow gives infinities, which rank first or last, or NaN, which is refused.
         with np.errstate(over="ignore", invalid="ignore"):
             return np.matmul(filled, right, out=buffer)[: rows.size]
 
-    return Source(block, n_users, n_items, n_rows, True, dtype)
+    return ScoreSource(block, n_users, n_items, n_rows, True, dtype)
 
 
-def _function(function: Callable[[Index], Any]) -> Source:
+def _function(function: Callable[[Index], Any]) -> ScoreSource:
     def block(rows: Index, buffers: threading.local) -> Array:
         values = np.asarray(function(rows.copy()))
         if values.ndim != 2 or values.shape[0] != rows.size or values.shape[1] == 0:
@@ -121,8 +124,8 @@ def _function(function: Callable[[Index], Any]) -> Source:
             )
         return values.astype(_real("scores", values.dtype))
 
-    # Of what type the numbers are is not known yet; float64 holds any of them.
-    return Source(block, None, None, FUNCTION_ROWS, False, np.dtype(np.float64))
+    # The type of the scores is not known yet; float64 can hold any of them.
+    return ScoreSource(block, None, None, FUNCTION_ROWS, False, np.dtype(np.float64))
 
 
 def _matrix(name: str, value: Any) -> Array:
@@ -141,42 +144,14 @@ def _real(name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _block_rows(n_items: int, dtype: np.dtype[Any]) -> int:
-    """Users in a block; a multiple of 16, for which matrix products have no odd rows."""
+    """Users in a block: a multiple of 16, which suits matrix products."""
     n_rows = _BLOCK_BYTES // (n_items * dtype.itemsize) // _LEAST_ROWS * _LEAST_ROWS
     return min(_MOST_ROWS, max(_LEAST_ROWS, n_rows))
 
 
 def _buffer(buffers: threading.local, shape: tuple[int, int], dtype: np.dtype[Any]) -> Array:
-    """This thread's array for scores: getting fresh memory takes as long as a matrix product."""
+    """Return this thread's array for scores; fresh memory would cost as much as the product."""
     if not hasattr(buffers, "array"):
         buffers.array = np.empty(shape, dtype=dtype)
     result: Array = buffers.array
-    return result
-
-
-# --- checks
-
-
-def positive_integer(name: str, value: Any) -> int:
-    """`value`, refused unless it is a whole number above zero.
-
-    >>> positive_integer("n", 3)
-    3
-    """
-    if isinstance(value, bool | np.bool_) or not isinstance(value, int | np.integer) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
-    return int(value)
-
-
-def entries(name: str, matrix: Any) -> sparse.csr_array:
-    """A copy of `matrix` in CSR form and float64, without zeros and repetitions, in order.
-
-    >>> entries("seen", [[0, 2], [0, 0]]).nnz
-    1
-    """
-    given = matrices.csr(matrix, name, summed=True)
-    result = sparse.csr_array(given, dtype=np.float64, copy=True)
-    if not np.isfinite(result.data).all():
-        raise ValueError(f"{name} has entries that are NaN or infinite, expected finite numbers")
-    result.eliminate_zeros()
     return result

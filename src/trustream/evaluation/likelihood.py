@@ -1,10 +1,12 @@
-"""Log-likelihood of held-out documents, theta integrated out: chib, left_to_right, importance.
+"""Estimate the log-likelihood of held-out documents, with theta integrated out.
+
+The likelihood of a document's tokens w, with topics beta and alpha fixed, is
 
     p(w) = integral Dir(theta; alpha) prod_i sum_k theta_k beta_{k, w_i} d theta
 
-of a document's tokens w, with topics beta and alpha fixed. The integral has no closed form; each
-estimator draws random numbers for it, from a stream of its own for each document: results do not
-depend on the number of threads, nor on which other documents come after.
+The integral has no closed form; `chib`, `left_to_right` and `importance` estimate it with random
+numbers. Each document has a stream of its own, so results depend neither on the number of threads
+nor on which other documents come after.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trustream.evaluation import inputs
-from trustream.evaluation.blocks import Block, Progress
-from trustream.evaluation.job import Job
-from trustream.evaluation.result import HeldOut, log_mean_exp
+from trustream.evaluation.document_blocks import DocumentBlock, Progress
+from trustream.evaluation.held_out_result import HeldOut
+from trustream.evaluation.held_out_run import HeldOutRun
+from trustream.evaluation.standard_errors import log_mean_exp
+from trustream.evaluation.validation import whole_number
 
 Array = NDArray[Any]
 
@@ -37,7 +40,7 @@ def chib(
     progress: Progress | None = None,
     backend: str = "compiled",
 ) -> HeldOut:
-    """Chib-style estimate of the log-likelihood of held-out documents.
+    """Estimate the log-likelihood of held-out documents by Chib's method.
 
     For any assignment z* of the tokens to topics p(w) = p(w, z*) / p(z* | w). The numerator is
     exact. Let T be a sweep of Gibbs sampling over the tokens in order, and T' one in reverse
@@ -50,9 +53,10 @@ def chib(
     The chain's probability given z* is that of a chain in equilibrium, times mean_s T(z* <- z^s) /
     p(z* | w), so that **E[p_hat(w)] = p(w)** whatever z* is. The logarithm is therefore too low on
     average, E[log p_hat] <= log p(w): by little where the chain forgets z* within ``n_iter``
-    sweeps, by a few nats a document where it does not (thousands of tokens, many topics). The
-    standard error does not show that part. z* is a draw after burn-in, not a peak: in long
-    documents a peak is far from where the chain stays, and costs tens of nats.
+    sweeps, by a few nats per document where it does not (thousands of tokens, many topics). The
+    standard error does not include that bias. z* is a draw after burn-in, not a peak: in long
+    documents a peak is far from where the chain stays, and would lower the estimate by tens of
+    nats.
 
     Time grows with tokens x (2 n_iter + n_burn) x n_repeats x topics in use in a document.
 
@@ -71,13 +75,14 @@ def chib(
     n_repeats : int, default=12
         Independent estimates of p(w), which are averaged.
     max_document_tokens : int, default=1_000_000
-        Longer documents are refused: tokens are visited one by one, and a document of so many
-        takes minutes. The time of `completion` and `importance` does not grow with the counts.
+        Longer documents are refused: tokens are visited one by one, which takes minutes for a
+        document of this length. The time of `completion` and `importance` does not grow with the
+        counts.
     random_state : int, generator or None
     n_jobs : int or None
-        Threads; None is all cores. Changes nothing but the time.
+        Threads; None is all cores. The result does not depend on it.
     progress : callable, optional
-        Called as progress(documents done, documents) now and then.
+        Called as progress(documents done, documents) from time to time.
     backend : {"compiled", "reference"}
 
     Returns
@@ -92,17 +97,17 @@ def chib(
     >>> result.per_document.round(2)
     array([-4.04, -1.33])
     """
-    job = Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
-    settings = (inputs.positive(n_burn, "n_burn", 0), inputs.positive(n_iter, "n_iter"))
-    n_repeats = inputs.positive(n_repeats, "n_repeats")
-    job.check_lengths(max_document_tokens)
+    held_out = HeldOutRun.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    settings = (whole_number("n_burn", n_burn, 0), whole_number("n_iter", n_iter))
+    n_repeats = whole_number("n_repeats", n_repeats)
+    held_out.check_lengths(max_document_tokens)
 
-    def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
+    def estimate(block: DocumentBlock, run: Callable[..., None]) -> tuple[Array, Array | None]:
         values = np.empty((block.size, n_repeats))
-        run(job.kernels.chib, *settings, values)
+        run(held_out.kernels.chib, *settings, values)
         return log_mean_exp(values)
 
-    return job.run("chib", estimate, n_repeats)
+    return held_out.run("chib", estimate, n_repeats)
 
 
 def left_to_right(
@@ -119,7 +124,7 @@ def left_to_right(
     progress: Progress | None = None,
     backend: str = "compiled",
 ) -> HeldOut:
-    """Left-to-right estimate of the log-likelihood of held-out documents.
+    """Estimate the log-likelihood of held-out documents token by token, from left to right.
 
     Tokens come one after the other, in random order. Each of R particles holds topics of the
     earlier tokens; before token i it draws each of them afresh given the others (a sweep of Gibbs
@@ -127,9 +132,9 @@ def left_to_right(
     w_i. From the same run:
 
     - ``unbiased=False`` (Wallach et al., 2009): p_hat(w) = prod_i mean_r p_ir. Its error is small,
-      but it is not unbiased and more particles do not help: after z_i has been drawn, particles
-      that foresaw w_i should count for more, and only the sweeps make up for that. It comes out
-      too high where sweeps do not mix.
+      but it is biased, and more particles do not help: after z_i has been drawn, particles that
+      predicted w_i should have more weight, and only the sweeps compensate for that. The estimate
+      is too high where the sweeps do not mix.
     - ``unbiased=True`` (in the sense of Buntine, 2009): p_hat(w) = mean_r prod_i p_ir. Each
       product is the weight of annealed importance sampling that takes in one token at a time, so
       that **E[p_hat(w)] = p(w)** for any number of particles. The logarithm is too low on average,
@@ -150,7 +155,7 @@ def left_to_right(
         Earlier tokens to draw afresh for each token; None is all.
     unbiased : bool, default=False
     max_document_tokens : int, default=100_000
-        Longer documents are refused, for the sake of time and memory.
+        Longer documents are refused, because of the time and memory that they take.
 
     Returns
     -------
@@ -167,15 +172,15 @@ def left_to_right(
     >>> result.per_document.round(1)
     array([-4. , -1.3])
     """
-    job = Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
-    n_particles = inputs.positive(n_particles, "n_particles")
-    few = -1 if n_resampled is None else inputs.positive(n_resampled, "n_resampled", 0)
-    job.check_lengths(max_document_tokens)
+    held_out = HeldOutRun.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    n_particles = whole_number("n_particles", n_particles)
+    few = -1 if n_resampled is None else whole_number("n_resampled", n_resampled, 0)
+    held_out.check_lengths(max_document_tokens)
 
-    def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
+    def estimate(block: DocumentBlock, run: Callable[..., None]) -> tuple[Array, Array | None]:
         shape = (block.size, n_particles)
         value, influence, weights = np.empty(block.size), np.empty(shape), np.empty(shape)
-        run(job.kernels.left_to_right, few, value, influence, weights)
+        run(held_out.kernels.left_to_right, few, value, influence, weights)
         if unbiased:
             return log_mean_exp(weights)
         if n_particles == 1:
@@ -183,7 +188,7 @@ def left_to_right(
         return value, influence.var(axis=1, ddof=1) / n_particles
 
     method = "left to right" + (", unbiased" if unbiased else "")
-    return job.run(method, estimate, 2 * n_particles, power=2.0 if few < 0 else 1.0)
+    return held_out.run(method, estimate, 2 * n_particles, power=2.0 if few < 0 else 1.0)
 
 
 def importance(
@@ -197,13 +202,15 @@ def importance(
     progress: Progress | None = None,
     backend: str = "compiled",
 ) -> HeldOut:
-    """Importance sampling from the prior: a control, which fails on documents of any length.
+    """Estimate the log-likelihood by importance sampling from the prior, as a negative control.
+
+    The estimate
 
         p_hat(w) = mean_s prod_i sum_k theta_sk beta_{k, w_i},   theta_s ~ Dir(alpha)
 
-    is unbiased, but hardly any theta_s comes near what a long document is about, so that its
-    logarithm is far too low, and the standard error does not show it. If no sample gives a
-    document a positive probability its log-likelihood is minus infinity.
+    is unbiased, but hardly any theta_s fits a long document, so that its logarithm is far too low,
+    which the standard error does not show. If no sample gives a document a positive probability,
+    its log-likelihood is minus infinity.
 
     Parameters
     ----------
@@ -223,12 +230,12 @@ def importance(
     >>> result.per_document.round(1)
     array([-4.1, -1.3])
     """
-    job = Job.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
-    n_samples = inputs.positive(n_samples, "n_samples")
+    held_out = HeldOutRun.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    n_samples = whole_number("n_samples", n_samples)
 
-    def estimate(block: Block, run: Callable[..., None]) -> tuple[Array, Array | None]:
+    def estimate(block: DocumentBlock, run: Callable[..., None]) -> tuple[Array, Array | None]:
         values = np.empty((block.size, n_samples))
-        run(job.kernels.importance, values)
+        run(held_out.kernels.importance, values)
         return log_mean_exp(values)
 
-    return job.run("importance", estimate, n_samples)
+    return held_out.run("importance", estimate, n_samples)

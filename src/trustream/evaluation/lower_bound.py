@@ -1,11 +1,12 @@
-"""The lower bound that variational inference raises, of documents that were held out.
+"""Compute the variational lower bound on the log-likelihood of held-out documents.
 
-It is a sum of a term for each document and one for the topics,
+The bound is a sum of one term per document and one term for the topics,
 
     L = sum_d E_q[log p(x_d, z_d, theta_d | beta) / q(z_d, theta_d)] - KL(q(beta) || p(beta)).
 
-The second is the price of the topics for the data that they were learned from. A few test
-documents owe none of it, so it is reported apart and never divided by the number of their words.
+The last term is the cost of the topics, paid once for the data that they were learned from. It
+does not belong to a few test documents, so it is reported separately and never divided by the
+number of their words.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _BLOCK = 256
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Bound:
-    """Lower bound on the log-likelihood of documents given q(beta).
+    """A lower bound on the log-likelihood of documents given q(beta).
 
     Attributes:
         per_document: (D,) in nats.
@@ -43,17 +44,17 @@ class Bound:
 
     @property
     def per_word(self) -> float:
-        """Mean over words, in nats; without the topics' term."""
+        """Mean over words, in nats per word, without the term of the topics."""
         return float(self.per_document.sum() / self.n_tokens.sum())
 
     @property
     def perplexity(self) -> float:
-        """exp(-per_word): not below the perplexity of the documents under q(beta)."""
+        """exp(-per_word), an upper bound on the perplexity of the documents under q(beta)."""
         return float(np.exp(-self.per_word))
 
     def __repr__(self) -> str:
         return (
-            f"Bound({self.per_word:.4f} nats a word, {self.per_document.size} documents; "
+            f"Bound({self.per_word:.4f} nats per word, {self.per_document.size} documents; "
             f"topics {self.topics:.1f} nats)"
         )
 
@@ -68,22 +69,23 @@ def bound(
     tol: float = 1e-5,
     n_jobs: int | None = None,
 ) -> Bound:
-    """Lower bound of documents under an LDA posterior q(beta_k) = Dir(lambda_k).
+    """Compute the lower bound for documents under an LDA posterior q(beta_k) = Dir(lambda_k).
 
-    gamma of each document is fitted by coordinate ascent from gamma = alpha + N_d / K, every second
-    iteration extrapolated.
+    gamma of each document is fitted by coordinate ascent from gamma = alpha + N_d / K, with
+    extrapolation in every second iteration.
 
     Parameters
     ----------
     counts : matrix of shape (n_documents, n_words)
         Dense or sparse; not negative.
     lambda_ : array of shape (n_topics, n_words)
-        Dirichlet parameters of topics (`components_` here and in scikit-learn), positive.
+        Dirichlet parameters of the topics (`components_` here and in scikit-learn), positive.
     alpha : float or array of shape (n_topics,)
     eta : float, array of shape (n_words,) or (n_topics, n_words)
-        Prior of topics, for the term of the topics.
+        Prior of the topics.
     n_local, tol
-        Most iterations for a document, and the mean change of gamma at which it stops.
+        Maximal number of iterations for a document, and the mean change of gamma at which they
+        stop.
     n_jobs : int, default=None
         Threads, all cores if None; the result does not depend on it.
 
@@ -95,7 +97,7 @@ def bound(
     --------
     >>> lambda_ = np.array([[9.0, 1.0], [1.0, 9.0]])
     >>> bound([[2, 0], [0, 3]], lambda_, alpha=0.1, eta=0.5)
-    Bound(-0.4325 nats a word, 2 documents; topics -2.0 nats)
+    Bound(-0.4325 nats per word, 2 documents; topics -2.0 nats)
     """
     lambda_ = np.asarray(lambda_, np.float64)
     sound = np.isfinite(lambda_).all() and (lambda_ > 0).all()

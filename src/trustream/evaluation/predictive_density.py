@@ -1,4 +1,4 @@
-"""How well a mixture predicts data points that it has not seen.
+"""Score how well a mixture predicts data points that it has not seen.
 
 The measure is the log posterior-predictive density of a held-out point x, in nats:
 
@@ -20,61 +20,60 @@ from scipy import sparse
 from scipy.special import logsumexp
 
 from trustream import matrices
+from trustream.evaluation.standard_errors import standard_error
 from trustream.families import normal_inverse_wishart as niw
 from trustream.families import symmetric
 from trustream.kernels import threads
 
 Float64 = NDArray[np.float64]
 
-# About how many numbers are worked on at a time.
+# About how many numbers are processed at a time.
 _BLOCK_NUMBERS = 2**20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Predictive:
-    """per_point (N,): the log predictive density of each data point, in nats.
+    """Log predictive densities of data points: per_point (N,), in nats.
 
     >>> Predictive(np.array([-1.0, -3.0]))
-    Predictive(-2.0000 ± 1.0000 nats a data point, n_points=2)
+    Predictive(-2.0000 ± 1.0000 nats per data point, n_points=2)
     """
 
     per_point: Float64
 
     @property
     def n_points(self) -> int:
-        """N."""
+        """The number of data points, N."""
         return self.per_point.size
 
     @property
     def mean(self) -> float:
-        """Mean over data points; -inf if the model holds one of them impossible."""
+        """Mean over data points; -inf if one of them is impossible under the model."""
         return float(self.per_point.mean())
 
     @property
     def standard_error(self) -> float:
-        """Of the mean; infinite for a single data point, and where the mean is."""
-        if self.n_points == 1 or not np.isfinite(self.mean):
-            return float("inf")
-        return float(self.per_point.std(ddof=1) / np.sqrt(self.n_points))
+        """Standard error of the mean; infinite for one data point or an infinite mean."""
+        return float(standard_error(self.per_point)) if np.isfinite(self.mean) else float("inf")
 
     def __repr__(self) -> str:
         return (
-            f"Predictive({self.mean:.4f} ± {self.standard_error:.4f} nats a data point, "
+            f"Predictive({self.mean:.4f} ± {self.standard_error:.4f} nats per data point, "
             f"n_points={self.n_points})"
         )
 
 
 def predictive(model: Any, X: Any) -> Predictive:
-    """Log predictive densities of held-out data under a fitted mixture.
+    """Compute the log predictive densities of held-out data under a fitted mixture.
 
     Args:
-        model: a fitted `GaussianMixture` or `BernoulliMixture`, or whatever else has a method
+        model: a fitted `GaussianMixture` or `BernoulliMixture`, or another object with a method
             `score_samples`; or a function from X to log densities (N,) in nats.
         X: (N, D), data that the model has not learned from.
 
     >>> density = lambda X: bernoulli_log_density(X, [1.0], [[0.5, 0.5]])
     >>> predictive(density, [[0, 1], [1, 1]])
-    Predictive(-1.3863 ± 0.0000 nats a data point, n_points=2)
+    Predictive(-1.3863 ± 0.0000 nats per data point, n_points=2)
     """
     density: Callable[[Any], Any] | None = getattr(model, "score_samples", None)
     if density is None and callable(model):
@@ -110,7 +109,7 @@ def student_t_log_density(
     *,
     covariance_type: str = "full",
 ) -> Float64:
-    """Log density of a mixture of Student t distributions, in nats, shape (N,).
+    """Return log densities (N,) of a mixture of Student t distributions, in nats.
 
         log sum_k w_k t(x | df_k, location m_k, scale S_k)
 
@@ -121,7 +120,7 @@ def student_t_log_density(
 
     Args:
         X: (N, D).
-        weights: (K,), positive or zero, with sum 1.
+        weights: (K,), not negative, with sum 1.
         means: (K, D).
         scales: S, the squared scales: (K, D, D), or (K, D) for "diag" and (D, D) for "tied".
         degrees_of_freedom: df, one number or (K,).
@@ -145,7 +144,7 @@ def student_t_log_density(
     if (df <= 0).any():
         raise ValueError(f"degrees_of_freedom must be positive, got {df.min():g}")
     diagonal = covariance_type == "diag"
-    # A posterior with s = 1, whose predictive density this is.
+    # The posterior with s = 1 that has this predictive density.
     s = np.ones(1)
     Psi = scales * (df[:, None] if diagonal else df[:, None, None]) / 2
     log_weights = _log(weights)
@@ -168,7 +167,7 @@ def student_t_log_density(
 
 
 def bernoulli_log_density(X: Any, weights: ArrayLike, probabilities: ArrayLike) -> Float64:
-    """Log probability under a mixture of products of Bernoullis, in nats, shape (N,).
+    """Return log probabilities (N,) under a mixture of products of Bernoullis, in nats.
 
         log sum_k w_k prod_d p_kd^x_d (1 - p_kd)^(1 - x_d)
 
@@ -176,8 +175,9 @@ def bernoulli_log_density(X: Any, weights: ArrayLike, probabilities: ArrayLike) 
 
     Args:
         X: (N, D), zeros and ones, dense or sparse.
-        weights: (K,), positive or zero, with sum 1.
-        probabilities: p (K, D), from 0 to 1. A point that no component can give has -inf.
+        weights: (K,), not negative, with sum 1.
+        probabilities: p (K, D), from 0 to 1. The result is -inf for a point that is
+            impossible in every component.
 
     >>> values = bernoulli_log_density([[1, 0], [1, 1]], [0.5, 0.5], [[0.5, 0.5], [1.0, 0.0]])
     >>> np.exp(values).round(3)
@@ -191,7 +191,7 @@ def bernoulli_log_density(X: Any, weights: ArrayLike, probabilities: ArrayLike) 
     X = matrices.csr(X, summed=True) if sparse.issparse(X) else np.asarray(X)
     if X.ndim != 2 or X.shape[1] != p.shape[1]:
         raise ValueError(f"X has shape {X.shape}, expected (any, {p.shape[1]})")
-    # Features that are certain, p = 0 or 1, would give 0 times infinity: they are counted instead.
+    # Features with p = 0 or 1 would give 0 times infinity: mismatches in them are counted instead.
     open_ = (p > 0) & (p < 1)
     log_p, log_not_p = (np.log(q, out=np.zeros_like(p), where=open_) for q in (p, 1 - p))
     constants = log_not_p.sum(axis=1) + _log(weights)
@@ -203,8 +203,8 @@ def bernoulli_log_density(X: Any, weights: ArrayLike, probabilities: ArrayLike) 
         if not ((entries == 0) | (entries == 1)).all():
             raise ValueError("X has other values than 0 and 1: binarise it, for instance X > 0.5")
         values: Float64 = x @ (log_p - log_not_p).T + constants
-        surprises = n_ones + x @ ((p == 0).astype(float) - (p == 1)).T
-        values[surprises > 0.5] = -np.inf
+        mismatches = n_ones + x @ ((p == 0).astype(float) - (p == 1)).T
+        values[mismatches > 0.5] = -np.inf
         return values
 
     parts = threads.split(X.shape[0], max(1, _BLOCK_NUMBERS // max(p.shape)))
@@ -213,7 +213,7 @@ def bernoulli_log_density(X: Any, weights: ArrayLike, probabilities: ArrayLike) 
 
 
 def _array(name: str, value: Any, shape: tuple[int | None, ...]) -> Float64:
-    """`value` in float64, refused unless finite and of that shape; None is any number."""
+    """`value` in float64, refused unless finite and of that shape; None stands for any size."""
     array = np.asarray(value, dtype=np.float64)
     fits = array.ndim == len(shape) and all(
         want in (None, got) for want, got in zip(shape, array.shape, strict=True)
@@ -241,12 +241,12 @@ def _log(weights: Float64) -> Float64:
 
 
 def _factor(Psi: Float64) -> Float64:
-    # A Cholesky factorisation looks at one triangle only.
+    # A Cholesky factorisation reads one triangle only.
     same = np.abs(Psi - Psi.swapaxes(-1, -2)).max() <= 1e-6 * np.abs(Psi).max()
     try:
         factor = np.asarray(np.linalg.cholesky(Psi))
     except np.linalg.LinAlgError:
         same = False
     if not same:
-        raise ValueError("scales must be symmetric positive definite matrices, and one is not")
+        raise ValueError("scales must be symmetric positive definite matrices, but one is not")
     return factor

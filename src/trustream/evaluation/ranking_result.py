@@ -1,4 +1,4 @@
-"""What `ranking` returns."""
+"""Read the results of ranking held-out items."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.evaluation.standard_errors import standard_error
+
 Float64 = NDArray[np.float64]
 Index = NDArray[np.int64]
 
@@ -16,7 +18,7 @@ MEASURES = ("normalised_precision", "precision", "recall", "ndcg")
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """One measure: `per_user` (n_users,), or (n_users, len(m)) if several M were asked for.
+    """One measure: `per_user` (n_users,), or (n_users, len(m)) for several lengths M.
 
     >>> recall = Measure(np.array([0.0, 1.0]))
     >>> recall.mean, recall.standard_error
@@ -33,10 +35,7 @@ class Measure:
     @property
     def standard_error(self) -> Any:
         """Of the mean: a number, or (len(m),); infinite for a single user."""
-        n = self.per_user.shape[0]
-        if n == 1:
-            return _plain(np.full(self.per_user.shape[1:], np.inf))
-        return _plain(self.per_user.std(axis=0, ddof=1) / np.sqrt(n))
+        return _plain(standard_error(self.per_user))
 
     def __repr__(self) -> str:
         return f"Measure(mean={self.mean}, standard_error={self.standard_error})"
@@ -44,11 +43,11 @@ class Measure:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ranking:
-    """What `ranking` found; see `ranking` for the measures.
+    """Measures of ranking, which `ranking` defines.
 
     Attributes:
         m: the list length M, or the lengths.
-        users: (n_users,), the users that the entries of `per_user` belong to.
+        users: (n_users,), indices of the users in `per_user`.
         n_left_out: users left out because they have nothing held out.
         n_seen_held_out: held-out items not counted because the user had seen them.
     """
@@ -64,7 +63,7 @@ class Ranking:
 
     @property
     def n_users(self) -> int:
-        """Users that the means are over."""
+        """The number of users over whom the means are taken."""
         return self.users.size
 
     def __repr__(self) -> str:
@@ -82,5 +81,5 @@ class Ranking:
 
 
 def _plain(value: Any) -> Any:
-    """A number for an array without axes."""
+    """An array without axes becomes a number."""
     return value if np.ndim(value) else float(value)

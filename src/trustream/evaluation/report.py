@@ -1,4 +1,4 @@
-"""All that can be said of a fitted model and some held-out data, as one table."""
+"""Score a fitted model on held-out data by several measures, as one table."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ COHERENCE = ("npmi", "umass", "c_v")
 TOPIC_MEASURES = (*HELD_OUT, "bound", *COHERENCE, "diversity")
 DEFAULT_MEASURES = ("chib", "completion", "bound", "npmi", "diversity")
 
-# progress(title, total) is entered and gives a function to be called with how much is done.
-Progress = Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]]
+# progress(title, total) is a context manager for a function of the amount that is done.
+ProgressDisplay = Callable[[str, int | None], AbstractContextManager[Callable[[int], None]]]
 
 
 @dataclass(frozen=True)
@@ -31,8 +31,8 @@ class Figure:
         name: what it is.
         value: the number.
         standard_error: of the value, None where there is none.
-        unit: what it is measured in.
-        note: what one must know to read it.
+        unit: the unit of the value.
+        note: a remark on how to read the value.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Report:
-    """Figures of a model on held-out data.
+    """Numbers that describe a model on held-out data.
 
     Attributes:
         model: name of the model's class.
@@ -59,7 +59,7 @@ class Report:
     figures: list[Figure]
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON values; an infinite number is None.
+        """Return the report as JSON values; infinite numbers and NaN become None.
 
         >>> Report("M", 1, None, [Figure("x", 1.5, None, "nats")]).to_json()["figures"]
         [{'name': 'x', 'value': 1.5, 'standard_error': None, 'unit': 'nats', 'note': ''}]
@@ -82,7 +82,7 @@ def report(
     vocabulary: Sequence[str] | None = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressDisplay | None = None,
 ) -> Report:
     """Score a fitted topic model or mixture on held-out data.
 
@@ -92,19 +92,19 @@ def report(
     X : matrix of shape (n_samples, n_features)
         Data that the model has not learned from.
     measures : sequence of str, default=None
-        Of a topic model: any of "chib", "left-to-right", "completion", "importance", "bound",
+        For a topic model, any of "chib", "left-to-right", "completion", "importance", "bound",
         "npmi", "umass", "c_v", "diversity"; None is chib, completion, bound, npmi and diversity.
         A mixture has one measure, its predictive density.
     reference : matrix or texts, default=None
-        Reference corpus of the coherence; None is X.
+        Reference corpus for the coherence; None is X.
     n_words : int, default=10
         Top words of a topic, for the coherence.
     vocabulary : sequence of str, default=None
-        Words by column, where the reference is texts.
+        Words by column, for a reference that consists of texts.
     random_state, n_jobs
-        Of the estimators that draw random numbers; threads, all cores if None.
+        Seed of the estimators that use random numbers; number of threads, all cores if None.
     progress : callable, default=None
-        progress(title, total) is a context that gives a function of how much is done.
+        progress(title, total) is a context manager for a function of the amount that is done.
 
     Returns
     -------
@@ -117,9 +117,9 @@ def report(
     >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit(counts)
     >>> for figure in report(lda, counts[:4], measures=["bound", "diversity"]).figures:
     ...     print(figure.name, figure.unit)
-    lower bound nats a word
+    lower bound nats/word
     perplexity of the lower bound words
-    topics' term of the lower bound nats in all
+    topics' term of the lower bound nats in total
     topic diversity share
     """
     show = progress or (lambda title, total: nullcontext(lambda done: None))
@@ -127,11 +127,11 @@ def report(
         X = matrices.csr(X, summed=True)
     name = type(model).__name__
     if hasattr(model, "recommend"):
-        raise ValueError(f"{name} ranks items: call its evaluate(held_out) with ratings held out")
+        raise ValueError(f"{name} ranks items: call its evaluate(held_out) with held-out ratings")
     if not hasattr(model, "chib"):
         if measures:
             raise ValueError(
-                f"{name} is a mixture: its one measure is the predictive density, not "
+                f"{name} is a mixture: its only measure is the predictive density, not "
                 f"{', '.join(measures)}"
             )
         with show("predictive density", None):
@@ -140,7 +140,7 @@ def report(
             "posterior-predictive log-density",
             result.mean,
             result.standard_error,
-            "nats a data point",
+            "nats/data point",
             "error over data points",
         )
         return Report(name, result.n_points, None, [figure])
@@ -190,7 +190,7 @@ def _held_out(
     note = "" if over is None else f"± {over:.4f} over documents"
     name = f"log-likelihood, {measure}"
     return [
-        Figure(name, result.per_word, result.standard_error, "nats a word", note),
+        Figure(name, result.per_word, result.standard_error, "nats/word", note),
         Figure(f"perplexity, {measure}", result.perplexity, None, "words"),
     ]
 
@@ -198,14 +198,14 @@ def _held_out(
 def _bound(model: Any, X: Any) -> list[Figure]:
     result = model.bound(X)
     return [
-        Figure("lower bound", result.per_word, None, "nats a word", "without the topics' term"),
+        Figure("lower bound", result.per_word, None, "nats/word", "without the topics' term"),
         Figure("perplexity of the lower bound", result.perplexity, None, "words"),
         Figure(
             "topics' term of the lower bound",
             result.topics,
             None,
-            "nats in all",
-            "the price of the topics for their training data",
+            "nats in total",
+            "the cost of the topics, paid for their training data",
         ),
     ]
 
@@ -216,7 +216,7 @@ def _coherence(
     n_words = min(n_words, model.n_features_in_)
     result: Coherence = model.coherence(reference, measure, n_words=n_words, vocabulary=vocabulary)
     unseen = int(result.unseen.sum())
-    note = f"{n_words} words a topic, error over topics"
+    note = f"{n_words} words per topic, error over topics"
     if unseen:
         note += f"; {unseen} top words are not in the reference"
     return Figure(f"coherence, {measure}", result.mean, result.standard_error, "", note)

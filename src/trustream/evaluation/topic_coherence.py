@@ -1,8 +1,8 @@
-"""Whether the top words of a topic belong together, judged by how they occur in a reference.
+"""Measure the coherence of topics: how often their top words occur together in a reference.
 
 The measures and their smoothing are those of gensim's `CoherenceModel`, so that numbers can be
-compared; where gensim returns NaN, infinity or the best value for words that a reference does not
-have, the result here is the worst one, and `Coherence.unseen` says how many there were.
+compared. For words that do not occur in the reference gensim returns NaN, infinity or the best
+value; here they give the worst value, and `Coherence.unseen` is their number.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from trustream.evaluation import cooccurrence, references, word_lists
+from trustream.evaluation import cooccurrence, reference_corpora, word_lists
+from trustream.evaluation.standard_errors import standard_error
 
-# Added to the probability of a pair, so that one that never occurs has a logarithm.
+# Added to the probability of a pair, so that the logarithm exists for pairs that never occur.
 EPSILON = 1e-12
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Coherence:
-    """Coherence of topics.
+    """The coherence of topics.
 
     Attributes:
         measure: "npmi", "umass" or "c_v".
         per_topic: (n_topics,), higher is better.
         unseen: (n_topics,), number of top words that never occur in the reference.
-        n_words: most top words of a topic.
-        window: tokens in a window; None where a document is one.
+        n_words: the largest number of top words of a topic.
+        window: tokens in a window; None where windows are whole documents.
         n_windows: number of windows in the reference.
     """
 
@@ -47,8 +48,7 @@ class Coherence:
     @property
     def standard_error(self) -> float:
         """Of the mean, over topics; infinite for a single topic."""
-        n_topics = self.per_topic.size
-        return float(self.per_topic.std(ddof=1) / n_topics**0.5) if n_topics > 1 else float("inf")
+        return float(standard_error(self.per_topic))
 
     def __repr__(self) -> str:
         window = "documents" if self.window is None else f"windows of {self.window}"
@@ -70,29 +70,29 @@ def coherence(
     vocabulary: Sequence[str] | None = None,
     window_rule: str = "gensim",
 ) -> Coherence:
-    """Coherence of topics, by how often their top words occur together in a reference.
+    """Compute the coherence of topics from co-occurrences of their top words in a reference.
 
     Parameters
     ----------
     topics : array of shape (n_topics, n_features), or sequence of sequences of int or str
-        Weights, of which the `n_words` largest are taken, the first of equal ones; or top words,
+        Weights, of which the `n_words` largest are taken (of equal ones the first); or top words,
         best first, as columns of the reference or as strings.
     reference : matrix of shape (n_documents, n_features), or iterable of sequences of int or str
         Counts of words, where each document is a window; or texts as lists of tokens, read once.
         An array of two dimensions is always counts. Tokens that are in no topic, and the number
-        -1, only take their place in a window.
+        -1, only occupy a place in a window.
     measure : {"npmi", "umass", "c_v"}, default="npmi"
         See the functions of these names; "c_npmi" and "u_mass" are accepted as well.
     n_words : int, default=10
         Top words of a topic, at least 2. Lists may be shorter.
     window : int, default=None
         Tokens in a sliding window, for texts; None is 10 for npmi, 110 for c_v and whole
-        documents for umass. A text that is shorter is one window.
+        documents for umass. A shorter text is one window.
     vocabulary : sequence of str, default=None
         Words by column; needed if topics are numbers and texts strings, or the other way round.
     window_rule : {"gensim", "exact"}, default="gensim"
-        In gensim, a word that is several times in a window is gone as soon as the first of them
-        leaves. "exact" keeps it until the last has left, as the measures are defined.
+        In gensim, a word that occurs several times in a window is removed as soon as its first
+        occurrence leaves. "exact" keeps it until the last has left, as the measures are defined.
 
     Returns
     -------
@@ -114,19 +114,20 @@ def coherence(
         if len(topic) < 2:
             raise ValueError(f"topic {k} has a single word, expected at least 2")
     measure_of, default_window = _MEASURES[name]
-    width = word_lists.width(topics)
-    if references.is_matrix(reference):
+    weights = word_lists.topic_weights(topics)
+    width = None if weights is None else weights.shape[1]
+    if reference_corpora.is_matrix(reference):
         if window is not None:
             raise ValueError(
-                f"window is {window}, but the reference is a matrix, which does not know the "
-                "order of words: leave window out, or pass texts"
+                f"window is {window}, but the reference is a matrix, which has no order "
+                "of words: leave window out, or pass texts"
             )
-        documents = references.matrix(reference)
-        columns = references.columns(words, width, documents.shape[1], vocabulary)
+        documents = reference_corpora.matrix(reference)
+        columns = reference_corpora.columns(words, width, documents.shape[1], vocabulary)
         counts = cooccurrence.in_documents(documents, columns)
     else:
         window = default_window if window is None else window
-        texts, column_of, columns = references.texts(reference, words, width, vocabulary)
+        texts, column_of, columns = reference_corpora.texts(reference, words, width, vocabulary)
         counts = cooccurrence.in_texts(texts, column_of, columns, window, window_rule)
     return Coherence(
         measure=name,
@@ -157,8 +158,8 @@ def npmi(topics: Any, reference: Any, **options: Any) -> Coherence:
         npmi_ij = log((P_ij + e) / (P_i P_j)) / -log(P_ij + e),
 
     averaged over i < j; 1 for words that only occur together, 0 for independent ones. A pair with
-    a word that the reference does not have is -1. A pair that is in every window is 0: it says
-    nothing. Options are those of `coherence`.
+    a word that does not occur in the reference is -1. A pair that is in every window is 0, because
+    it carries no information. Options are those of `coherence`.
 
     >>> counts = np.array([[1, 1, 0], [2, 1, 0], [0, 0, 3], [1, 0, 1]])
     >>> npmi([[0, 1]], counts).per_topic.round(4).tolist()
@@ -171,8 +172,8 @@ def umass(topics: Any, reference: Any, **options: Any) -> Coherence:
     """Mean log conditional probability of a top word given one before it (u_mass).
 
     With P the share of documents and e = 1e-12, the mean of log((P_ij + e) / P_j) over i > j;
-    never above 0 but for e. A word j that the reference does not have gives log(e), as low as any
-    pair can be. Options are those of `coherence`.
+    at most 0, up to e. A word j that does not occur in the reference gives log(e), the lowest
+    value that a pair can have. Options are those of `coherence`.
 
     >>> counts = np.array([[1, 1, 0], [2, 1, 0], [0, 0, 3], [1, 0, 1]])
     >>> umass([[0, 1]], counts).per_topic.round(4).tolist()
@@ -185,8 +186,8 @@ def c_v(topics: Any, reference: Any, **options: Any) -> Coherence:
     """Mean cosine of a top word's context with that of all top words together (c_v).
 
     The context of word i is the vector v_i of npmi_ij over the topic's words j, itself included;
-    the measure is the mean over i of cos(v_i, sum_j v_j). A word that the reference does not have
-    has nothing in common with any: its npmi and its cosine are 0. Options are those of
+    the measure is the mean over i of cos(v_i, sum_j v_j). The npmi and the cosine
+    of a word that does not occur in the reference are 0. Options are those of
     `coherence`.
 
     >>> counts = np.array([[1, 1, 0], [2, 1, 0], [0, 0, 3], [1, 0, 1]])
@@ -203,7 +204,7 @@ def _npmi_matrix(joint: np.ndarray, n_windows: int, unseen: float) -> np.ndarray
     product = np.outer(single, single)
     seen = product > 0
     information = np.log((p + EPSILON) / np.where(seen, product, 1.0))
-    # The pair in every window is 0 / 0 but for e, which would make it -1.
+    # For a pair in every window the ratio is 0 / 0 up to e, which would make it -1.
     always = joint == n_windows
     values = information / -np.log(np.where(always, 0.5, p + EPSILON))
     return np.where(seen, np.where(always, 0.0, values), unseen)
@@ -230,7 +231,7 @@ def _c_v(joint: np.ndarray, n_windows: int) -> float:
     )
 
 
-# The measure of a topic by its counts, and the window where none is asked for.
+# The measure of a topic from its counts, and the default window.
 _MEASURES: dict[str, tuple[Callable[[np.ndarray, int], float], int | None]] = {
     "npmi": (_npmi, 10),
     "umass": (_umass, None),

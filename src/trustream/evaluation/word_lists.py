@@ -1,4 +1,4 @@
-"""Topics as lists of words: what may come in, and which are the top words."""
+"""Find the top words of topics, given as weights or as lists of words."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from trustream import matrices
 
 
 def top_words(topics: Any, n_words: int) -> list[list[Any]]:
-    """The first words of each topic, as numbers or as strings.
+    """Return the top words of each topic, as numbers or as strings.
 
     Parameters
     ----------
     topics : array of shape (n_topics, n_features), or sequence of sequences of int or str
-        Weights, of which the `n_words` largest are taken, the first of equal ones; or the words
+        Weights, of which the `n_words` largest are taken (of equal ones the first); or the words
         themselves, best first, of which the first `n_words` are taken.
     n_words : int
         At least 1.
@@ -31,7 +31,7 @@ def top_words(topics: Any, n_words: int) -> list[list[Any]]:
     """
     if n_words < 1:
         raise ValueError(f"n_words must be at least 1, got {n_words}")
-    weights = weights_of(topics)
+    weights = topic_weights(topics)
     if weights is None:
         return _listed(topics, n_words)
     if n_words > weights.shape[1]:
@@ -41,31 +41,21 @@ def top_words(topics: Any, n_words: int) -> list[list[Any]]:
     return [_largest(row, n_words).tolist() for row in weights]
 
 
-def width(topics: Any) -> int | None:
-    """Number of words of an array of weights; None for lists of words.
-
-    >>> width(np.ones((2, 5))), width([[0, 1]])
-    (5, None)
-    """
-    weights = weights_of(topics)
-    return None if weights is None else weights.shape[1]
-
-
 def _largest(row: np.ndarray, n: int) -> np.ndarray:
-    """Places of the n largest numbers, largest first, the first of equal ones first."""
-    # Sorting a whole vocabulary takes long; argpartition would choose freely among equal ones.
+    """Positions of the n largest numbers, largest first; of equal ones the first comes first."""
+    # Sorting a whole vocabulary is slow; argpartition would choose freely among equal numbers.
     least = np.partition(row, row.size - n)[row.size - n]
     candidates = np.flatnonzero(row >= least)
     values = row[candidates]
-    # Whole numbers fall as their bits are turned round, without a sign or an overflow.
+    # Inverting the bits reverses the order of integers, without a sign and without overflow.
     falling = ~values if values.dtype.kind in "iu" else -values
     return candidates[np.argsort(falling, kind="stable")[:n]]
 
 
-def weights_of(topics: Any) -> np.ndarray | None:
-    """Topics as an array of weights, or None if they are lists of words.
+def topic_weights(topics: Any) -> np.ndarray | None:
+    """Return topics as an array of weights, or None if they are lists of words.
 
-    >>> weights_of([["cat", "dog"]]) is None
+    >>> topic_weights([["cat", "dog"]]) is None
     True
     """
     if sp.issparse(topics):
@@ -89,7 +79,7 @@ def weights_of(topics: Any) -> np.ndarray | None:
 
 
 def _listed(topics: Any, n_words: int) -> list[list[Any]]:
-    """The first words of lists of words."""
+    """The first `n_words` words of each list."""
     if isinstance(topics, str) or not isinstance(topics, Sequence | np.ndarray) or not len(topics):
         raise ValueError(
             f"topics are {short(topics)}, expected an array (n_topics, n_features) or at least "
@@ -117,7 +107,7 @@ def _listed(topics: Any, n_words: int) -> list[list[Any]]:
 
 
 def short(value: Any) -> str:
-    """How a value is shown in a message.
+    """Return a value as a short text for a message.
 
     >>> short(list(range(100)))
     '[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16...'

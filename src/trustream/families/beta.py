@@ -1,8 +1,8 @@
-"""The beta distribution, parameters a, b > 0, arrays of any one shape.
+"""Beta distributions with parameters a, b > 0, arrays of the same shape.
 
     p(x) = x^(a - 1) (1 - x)^(b - 1) / B(a, b)
 
-(a, b) are natural parameters already: the sufficient statistics are (log x, log(1 - x))
+(a, b) are natural parameters: the sufficient statistics are (log x, log(1 - x))
 (supplement 4.1).
 """
 
@@ -16,7 +16,7 @@ Float64 = NDArray[np.float64]
 
 
 def expected_log(a: ArrayLike, b: ArrayLike) -> tuple[Float64, Float64]:
-    """(E[log x], E[log(1 - x)]) = (psi(a) - psi(a + b), psi(b) - psi(a + b)).
+    """Return E[log x], E[log(1 - x)] = (psi(a) - psi(a + b), psi(b) - psi(a + b)).
 
     >>> [value.item() for value in expected_log(1.0, 1.0)]
     [-1.0, -1.0]
@@ -27,7 +27,7 @@ def expected_log(a: ArrayLike, b: ArrayLike) -> tuple[Float64, Float64]:
 
 
 def log_normalizer(a: ArrayLike, b: ArrayLike) -> Float64:
-    """log B(a, b) = log Gamma(a) + log Gamma(b) - log Gamma(a + b).
+    """Return log B(a, b) = log Gamma(a) + log Gamma(b) - log Gamma(a + b).
 
     >>> round(float(log_normalizer(2.0, 3.0)), 6) == round(float(-np.log(12)), 6)
     True
@@ -37,7 +37,7 @@ def log_normalizer(a: ArrayLike, b: ArrayLike) -> Float64:
 
 
 def kl(a: ArrayLike, b: ArrayLike, a2: ArrayLike, b2: ArrayLike) -> Float64:
-    """KL(Beta(a, b) || Beta(a2, b2)), entry by entry, in nats.
+    """Return KL(Beta(a, b) || Beta(a2, b2)) for each entry, in nats.
 
         (a - a2) E[log x] + (b - b2) E[log(1 - x)] - log B(a, b) + log B(a2, b2)
 
@@ -52,7 +52,7 @@ def kl(a: ArrayLike, b: ArrayLike, a2: ArrayLike, b2: ArrayLike) -> Float64:
 
 
 def mean(a: ArrayLike, b: ArrayLike) -> Float64:
-    """E[x] = a / (a + b).
+    """Return E[x] = a / (a + b).
 
     >>> float(mean(1.0, 3.0))
     0.25

@@ -1,6 +1,6 @@
-"""Dirichlet distributions: natural parameters a (..., K), statistics t(x) = log x.
+"""Dirichlet distributions with natural parameters a (..., K) and statistics t(x) = log x.
 
-p(x | a) = exp( sum_k (a_k - 1) log x_k - A(a) ), and all functions work along the last axis.
+The density is p(x | a) = exp(sum_k (a_k - 1) log x_k - A(a)). Functions work along the last axis.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Array = NDArray[Any]
 
 
 def expected_log(a: Array) -> Array:
-    """E[log x_k] = psi(a_k) - psi(sum_j a_j), shape (..., K).
+    """Return E[log x_k] = psi(a_k) - psi(sum_j a_j), shape (..., K).
 
     >>> expected_log(np.array([1.0, 1.0]))
     array([-1., -1.])
@@ -24,7 +24,7 @@ def expected_log(a: Array) -> Array:
 
 
 def log_normalizer(a: Array) -> Array:
-    """A(a) = sum_k log Gamma(a_k) - log Gamma(sum_k a_k), shape (...).
+    """Return A(a) = sum_k log Gamma(a_k) - log Gamma(sum_k a_k), shape (...).
 
     >>> float(log_normalizer(np.array([1.0, 1.0])))
     0.0
@@ -33,7 +33,7 @@ def log_normalizer(a: Array) -> Array:
 
 
 def kl(a: Array, b: Array) -> Array:
-    """KL(Dir(a) || Dir(b)) = A(b) - A(a) + sum_k (a_k - b_k) E_a[log x_k], shape (...).
+    """Return KL(Dir(a) || Dir(b)) = A(b) - A(a) + sum_k (a_k - b_k) E_a[log x_k], shape (...).
 
     >>> float(kl(np.array([2.0, 3.0]), np.array([2.0, 3.0])))
     0.0
@@ -43,7 +43,7 @@ def kl(a: Array, b: Array) -> Array:
 
 
 def mean(a: Array) -> Array:
-    """E[x_k] = a_k / sum_j a_j.
+    """Return E[x_k] = a_k / sum_j a_j.
 
     >>> mean(np.array([1.0, 3.0]))
     array([0.25, 0.75])

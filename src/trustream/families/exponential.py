@@ -1,4 +1,4 @@
-"""What all exponential families share: natural parameters are blended entry by entry."""
+"""Blend natural parameters, in the same way for all exponential families."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ NaturalT = TypeVar("NaturalT", bound=tuple[Any, ...])
 def blend(
     anchor: NaturalT, prior: NaturalT, statistics: NaturalT, rho: float, scale: float
 ) -> NaturalT:
-    """The coordinate step on lambda (equation 14 of the paper), for tuples of arrays.
+    """Return the blend of natural parameters of equation 14, for tuples of arrays.
 
         lambda = (1 - rho) lambda_t + rho (eta + scale * s)
 

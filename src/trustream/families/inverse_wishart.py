@@ -1,9 +1,9 @@
-"""The inverse Wishart distribution of a covariance Sigma (D, D).
+"""Inverse Wishart distributions of a covariance Sigma (D, D).
 
     p(Sigma) = |Psi|^(nu/2) / (2^(nu D/2) Gamma_D(nu/2))
                |Sigma|^(-(nu + D + 1)/2) exp(-tr(Psi Sigma^-1) / 2),    nu > D - 1
 
-Psi enters through its Cholesky factor L (Psi = L L'), shape (..., D, D); nu has shape (...,).
+Functions take the Cholesky factor L of Psi = L L', shape (..., D, D), and nu (...,).
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ Float64 = NDArray[np.float64]
 
 
 def expected_log_det_precision(factor: Float64, nu: Float64) -> Float64:
-    """E[log |Sigma^-1|] = sum_{i=1}^D psi((nu + 1 - i)/2) + D log 2 - log |Psi| (supplement 4.2).
+    """Return E[log |Sigma^-1|] (supplement 4.2).
+
+        sum_{i=1}^D psi((nu + 1 - i)/2) + D log 2 - log |Psi|
 
     >>> value = expected_log_det_precision(np.eye(1), np.array(2.0))
     >>> bool(np.isclose(value, -np.euler_gamma + np.log(2)))
@@ -30,7 +32,7 @@ def expected_log_det_precision(factor: Float64, nu: Float64) -> Float64:
 
 
 def log_normalizer(factor: Float64, nu: Float64) -> Float64:
-    """log of the integral of |Sigma|^(-(nu + D + 1)/2) exp(-tr(Psi Sigma^-1)/2).
+    """Return the log of the integral of |Sigma|^(-(nu + D + 1)/2) exp(-tr(Psi Sigma^-1)/2).
 
         (nu D / 2) log 2 + log Gamma_D(nu/2) - (nu/2) log |Psi|
 
@@ -46,7 +48,7 @@ def log_normalizer(factor: Float64, nu: Float64) -> Float64:
 
 
 def kl(factor: Float64, nu: Float64, factor2: Float64, nu2: Float64) -> Float64:
-    """KL(IW(Psi, nu) || IW(Psi2, nu2)) in nats, shape (...,).
+    """Return KL(IW(Psi, nu) || IW(Psi2, nu2)) in nats, shape (...,).
 
         (nu/2) (tr(Psi2 Psi^-1) - D) + (nu2/2) (log |Psi| - log |Psi2|)
         + log Gamma_D(nu2/2) - log Gamma_D(nu/2) + ((nu - nu2)/2) psi_D(nu/2)
@@ -68,7 +70,7 @@ def kl(factor: Float64, nu: Float64, factor2: Float64, nu2: Float64) -> Float64:
 
 
 def mean(Psi: Float64, nu: Float64) -> Float64:
-    """E[Sigma] = Psi / (nu - D - 1), infinite where nu <= D + 1.
+    """Return E[Sigma] = Psi / (nu - D - 1), infinite where nu <= D + 1.
 
     >>> mean(np.eye(1), np.array(4.0))
     array([[0.5]])
@@ -79,7 +81,7 @@ def mean(Psi: Float64, nu: Float64) -> Float64:
 
 
 def sample(factor: Float64, nu: float, rng: np.random.Generator) -> Float64:
-    """One draw (D, D), by Bartlett's decomposition.
+    """Draw Sigma (D, D) by Bartlett's decomposition.
 
     Sigma = L (A A')^-1 L' with A lower triangular, A_ii^2 ~ chi^2(nu + 1 - i), A_ij ~ N(0, 1).
 
@@ -94,7 +96,7 @@ def sample(factor: Float64, nu: float, rng: np.random.Generator) -> Float64:
 
 
 def multivariate_digamma(x: Float64, d: int) -> Float64:
-    """psi_D(x) = sum_{i=1}^D psi(x + (1 - i)/2), shape of x.
+    """Return psi_D(x) = sum_{i=1}^D psi(x + (1 - i)/2), shape of x.
 
     >>> bool(np.isclose(multivariate_digamma(np.array(1.0), 1), -np.euler_gamma))
     True
@@ -103,7 +105,9 @@ def multivariate_digamma(x: Float64, d: int) -> Float64:
 
 
 def multivariate_gammaln(x: Float64, d: int) -> Float64:
-    """log Gamma_D(x) = (D (D - 1) / 4) log pi + sum_{i=1}^D log Gamma(x + (1 - i)/2).
+    """Return log Gamma_D(x), in the shape of x.
+
+        (D (D - 1) / 4) log pi + sum_{i=1}^D log Gamma(x + (1 - i)/2)
 
     >>> float(multivariate_gammaln(np.array(3.0), 1)) == float(np.log(2))
     True

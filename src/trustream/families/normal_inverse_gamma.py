@@ -1,4 +1,4 @@
-"""The normal-inverse-gamma distribution, for a Gaussian with a diagonal covariance.
+"""Normal-inverse-gamma distributions, for Gaussians with a diagonal covariance.
 
     p(mu, v) = prod_d N(mu_d | m_d, v_d / s) IG(v_d | nu/2, Psi_d/2)
 
@@ -21,18 +21,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import digamma, gammaln
 
+from trustream.families.normal_inverse_wishart import Expectations as Expectations
+from trustream.families.normal_inverse_wishart import Natural as Natural
+
 Float64 = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
-
-
-class Natural(NamedTuple):
-    """lambda: s (...,), sm (..., D), C (..., D), nu (...,)."""
-
-    s: Float64
-    sm: Float64
-    C: Float64
-    nu: Float64
 
 
 class Traditional(NamedTuple):
@@ -44,21 +38,8 @@ class Traditional(NamedTuple):
     nu: Float64
 
 
-class Expectations(NamedTuple):
-    """Expectations under the distribution.
-
-    quadratic E[sum_d mu_d^2/v_d] (...,), linear E[mu/v] (..., D), precision E[1/v] (..., D) and
-    log_det_precision E[sum_d log 1/v_d] (...,).
-    """
-
-    quadratic: Float64
-    linear: Float64
-    precision: Float64
-    log_det_precision: Float64
-
-
 def natural(m: ArrayLike, s: ArrayLike, Psi: ArrayLike, nu: ArrayLike) -> Natural:
-    """(s, s m, Psi + s m^2, nu).
+    """Return the natural parameters (s, s m, Psi + s m^2, nu).
 
     >>> natural([1.0, 0.0], 2.0, [1.0, 1.0], 3.0).C
     array([3., 1.])
@@ -69,7 +50,7 @@ def natural(m: ArrayLike, s: ArrayLike, Psi: ArrayLike, nu: ArrayLike) -> Natura
 
 
 def traditional(lambda_: Natural) -> Traditional:
-    """m = sm / s, Psi = C - s m^2, kept above the rounding errors of that difference.
+    """Return m = sm / s and Psi = C - s m^2, kept above the rounding errors of that difference.
 
     >>> traditional(natural([1.0, 0.0], 2.0, [1.0, 1.0], 3.0)).Psi
     array([1., 1.])
@@ -80,11 +61,11 @@ def traditional(lambda_: Natural) -> Traditional:
 
 
 def expected(lambda_: Natural) -> Expectations:
-    """The expectations that the likelihood needs.
+    """Return the expectations that the likelihood needs.
 
-        E[1/v_d] = nu / Psi_d,  E[mu_d/v_d] = nu m_d / Psi_d,
-        E[sum_d mu_d^2/v_d] = D/s + nu sum_d m_d^2 / Psi_d,
-        E[sum_d log 1/v_d] = D psi(nu/2) + D log 2 - sum_d log Psi_d
+        precision E[1/v_d] = nu / Psi_d,  linear E[mu_d/v_d] = nu m_d / Psi_d,
+        quadratic E[sum_d mu_d^2/v_d] = D/s + nu sum_d m_d^2 / Psi_d,
+        log_det_precision E[sum_d log 1/v_d] = D psi(nu/2) + D log 2 - sum_d log Psi_d
 
     >>> expected(natural([1.0], 1.0, [2.0], 4.0)).linear
     array([2.])
@@ -99,7 +80,7 @@ def expected(lambda_: Natural) -> Expectations:
 
 
 def expected_log_likelihood(lambda_: Natural, x: Float64) -> Float64:
-    """E[log N(x_n | mu_k, diag v_k)] for x (B, D), shape (B, K).
+    """Return E[log N(x_n | mu_k, diag v_k)] for x (B, D), shape (B, K).
 
         -nu/2 sum_d (x_d - m_d)^2 / Psi_d - D/(2 s) + E[sum_d log 1/v_d]/2 - (D/2) log 2 pi
 
@@ -115,7 +96,7 @@ def expected_log_likelihood(lambda_: Natural, x: Float64) -> Float64:
 
 
 def log_normalizer(lambda_: Natural) -> Float64:
-    """a(lambda) with base measure prod_d v_d^(-3/2), shape (...,).
+    """Return a(lambda) with base measure prod_d v_d^(-3/2), shape (...,).
 
         (D/2) log(2 pi / s) + (nu D/2) log 2 + D log Gamma(nu/2) - (nu/2) sum_d log Psi_d
 
@@ -130,7 +111,7 @@ def log_normalizer(lambda_: Natural) -> Float64:
 
 
 def kl(lambda_: Natural, other: Natural) -> Float64:
-    """KL(q_lambda || q_other) in nats, shape (...,): the sum over coordinates of
+    """Return KL(q_lambda || q_other) in nats, shape (...,): the sum over coordinates of
 
         (s2/s - 1 - log(s2/s))/2 + (s2 nu/2) (m - m2)^2 / Psi + (nu/2) (Psi2/Psi - 1)
         + (nu2/2) log(Psi/Psi2) + log Gamma(nu2/2) - log Gamma(nu/2) + ((nu - nu2)/2) psi(nu/2)
@@ -150,7 +131,7 @@ def kl(lambda_: Natural, other: Natural) -> Float64:
 
 
 def mean(lambda_: Natural) -> tuple[Float64, Float64]:
-    """(E[mu], E[v]) = (m, Psi / (nu - 2)); E[v] is infinite where nu <= 2.
+    """Return E[mu] = m and E[v] = Psi / (nu - 2), which is infinite where nu <= 2.
 
     >>> [part.tolist() for part in mean(natural([1.0], 1.0, [2.0], 4.0))]
     [[1.0], [1.0]]
@@ -161,7 +142,7 @@ def mean(lambda_: Natural) -> tuple[Float64, Float64]:
 
 
 def predictive_log_density(lambda_: Natural, x: Float64) -> Float64:
-    """log E[N(x_n | mu_k, diag v_k)] for x (B, D), shape (B, K): a product of Student t's,
+    """Return log E[N(x_n | mu_k, diag v_k)] for x (B, D), shape (B, K): a product of Student t's,
 
         t(x_d | nu degrees of freedom, location m_d, squared scale Psi_d (s + 1) / (s nu))
 
@@ -177,7 +158,7 @@ def predictive_log_density(lambda_: Natural, x: Float64) -> Float64:
 
 
 def sample(lambda_: Natural, rng: np.random.Generator) -> tuple[Float64, Float64]:
-    """One draw of (mu (K, D), v (K, D)) for K stacked distributions; v = Psi / chi^2(nu).
+    """Draw mu and v = Psi / chi^2(nu), both (K, D), from K stacked distributions.
 
     >>> one = Natural(*(part[None] for part in natural([0.0, 1.0], 1.0, [1.0, 1.0], 5.0)))
     >>> [part.shape for part in sample(one, np.random.default_rng(0))]

@@ -1,4 +1,4 @@
-"""The normal-inverse-Wishart distribution of a Gaussian's mean and covariance (supplement 4.2).
+"""Normal-inverse-Wishart distributions of a Gaussian's mean and covariance (supplement 4.2).
 
     p(mu, Sigma) = N(mu | m, Sigma / s) IW(Sigma | Psi, nu),    s > 0, nu > D - 1
 
@@ -32,7 +32,11 @@ Float64 = NDArray[np.float64]
 
 
 class Natural(NamedTuple):
-    """lambda: s (...,), sm (..., D), C (..., D, D), nu (...,)."""
+    """lambda: s (...,), sm (..., D), C (..., D, D), nu (...,).
+
+    The families of diagonal and of tied covariances use this type and `Expectations` as well, with
+    C and precision of shape (..., D) and (D, D).
+    """
 
     s: Float64
     sm: Float64
@@ -64,7 +68,7 @@ class Expectations(NamedTuple):
 
 
 def natural(m: ArrayLike, s: ArrayLike, Psi: ArrayLike, nu: ArrayLike) -> Natural:
-    """(s, s m, Psi + s m m', nu).
+    """Return the natural parameters (s, s m, Psi + s m m', nu).
 
     >>> natural([1.0, 0.0], 2.0, np.eye(2), 3.0).C
     array([[3., 0.],
@@ -76,7 +80,7 @@ def natural(m: ArrayLike, s: ArrayLike, Psi: ArrayLike, nu: ArrayLike) -> Natura
 
 
 def traditional(lambda_: Natural) -> Traditional:
-    """m = sm / s, Psi = C - s m m'; Psi is kept positive definite (`symmetric.cholesky`).
+    """Return m = sm / s and Psi = C - s m m', kept positive definite by `symmetric.cholesky`.
 
     >>> traditional(natural([1.0, 0.0], 2.0, np.eye(2), 3.0)).Psi
     array([[1., 0.],
@@ -90,7 +94,7 @@ def traditional(lambda_: Natural) -> Traditional:
 
 
 def expected(lambda_: Natural) -> Expectations:
-    """The expectations that the likelihood needs (supplement 4.2).
+    """Return the expectations that the likelihood needs (supplement 4.2).
 
         E[Sigma^-1]          = nu Psi^-1
         E[Sigma^-1 mu]       = nu Psi^-1 m
@@ -109,7 +113,7 @@ def expected(lambda_: Natural) -> Expectations:
 
 
 def expected_log_likelihood(lambda_: Natural, x: Float64) -> Float64:
-    """E[log N(x_n | mu_k, Sigma_k)] for x (B, D) and K components, shape (B, K).
+    """Return E[log N(x_n | mu_k, Sigma_k)] for x (B, D) and K components, shape (B, K).
 
         -nu/2 (x - m)' Psi^-1 (x - m) - D/(2 s) + E[log |Sigma^-1|]/2 - (D/2) log 2 pi
 
@@ -125,7 +129,7 @@ def expected_log_likelihood(lambda_: Natural, x: Float64) -> Float64:
 
 
 def log_normalizer(lambda_: Natural) -> Float64:
-    """a(lambda), the log of the integral of exp(lambda' t) |Sigma|^(-(D + 2)/2), shape (...,).
+    """Return a(lambda), the log of the integral of exp(lambda' t) |Sigma|^(-(D + 2)/2), (...,).
 
         (D/2) log(2 pi / s) + (nu D / 2) log 2 + log Gamma_D(nu/2) - (nu/2) log |Psi|
 
@@ -141,7 +145,7 @@ def log_normalizer(lambda_: Natural) -> Float64:
 
 
 def kl(lambda_: Natural, other: Natural) -> Float64:
-    """KL(q_lambda || q_other) in nats, shape (...,); the parts are never negative.
+    """Return KL(q_lambda || q_other) in nats, shape (...,), as a sum of nonnegative terms.
 
         (D/2) (s2/s - 1 - log(s2/s)) + (s2 nu / 2) (m - m2)' Psi^-1 (m - m2)
         + KL(IW(Psi, nu) || IW(Psi2, nu2))
@@ -159,7 +163,7 @@ def kl(lambda_: Natural, other: Natural) -> Float64:
 
 
 def mean(lambda_: Natural) -> tuple[Float64, Float64]:
-    """(E[mu], E[Sigma]) = (m, Psi / (nu - D - 1)); E[Sigma] is infinite where nu <= D + 1.
+    """Return E[mu] = m and E[Sigma] = Psi / (nu - D - 1), which is infinite where nu <= D + 1.
 
     >>> [part.tolist() for part in mean(natural([1.0], 1.0, [[2.0]], 4.0))]
     [[1.0], [[1.0]]]
@@ -169,7 +173,7 @@ def mean(lambda_: Natural) -> tuple[Float64, Float64]:
 
 
 def predictive_log_density(lambda_: Natural, x: Float64) -> Float64:
-    """log E[N(x_n | mu_k, Sigma_k)] for x (B, D), shape (B, K): a multivariate Student t.
+    """Return log E[N(x_n | mu_k, Sigma_k)] for x (B, D), shape (B, K): a multivariate Student t.
 
         t(x | nu - D + 1 degrees of freedom, location m, scale Psi (s + 1) / (s (nu - D + 1)))
 
@@ -183,7 +187,7 @@ def predictive_log_density(lambda_: Natural, x: Float64) -> Float64:
 
 
 def student(distance: Float64, s: Float64, nu: Float64, log_det: Float64, d: int) -> Float64:
-    """The predictive density from distance = (x - m)' Psi^-1 (x - m) (B, K) and log |Psi| (K,).
+    """Return log predictive densities from distances (x - m)' Psi^-1 (x - m) (B, K) and log |Psi|.
 
         log Gamma((nu + 1)/2) - log Gamma((nu + 1 - D)/2) - (D/2) log(pi (s + 1)/s)
         - log |Psi| / 2 - ((nu + 1)/2) log(1 + s/(s + 1) distance)
@@ -198,7 +202,7 @@ def student(distance: Float64, s: Float64, nu: Float64, log_det: Float64, d: int
 
 
 def mahalanobis(m: Float64, factor: Float64, x: Float64) -> Float64:
-    """(x_n - m_k)' Psi_k^-1 (x_n - m_k) for x (B, D), m (K, D), L (K, D, D) or (D, D): (B, K).
+    """Return (x_n - m_k)' Psi_k^-1 (x_n - m_k), (B, K), for L of shape (K, D, D) or (D, D).
 
     >>> mahalanobis(np.zeros((1, 2)), np.eye(2)[None], np.array([[3.0, 4.0]]))
     array([[25.]])
@@ -209,7 +213,7 @@ def mahalanobis(m: Float64, factor: Float64, x: Float64) -> Float64:
 
 
 def sample(lambda_: Natural, rng: np.random.Generator) -> tuple[Float64, Float64]:
-    """One draw of (mu (K, D), Sigma (K, D, D)) for K stacked distributions.
+    """Draw mu (K, D) and Sigma (K, D, D) from K stacked distributions.
 
     >>> one = Natural(*(part[None] for part in natural([0.0, 1.0], 1.0, np.eye(2), 5.0)))
     >>> [part.shape for part in sample(one, np.random.default_rng(0))]

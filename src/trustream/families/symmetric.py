@@ -14,12 +14,12 @@ Float64 = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 _EPS = float(np.finfo(np.float64).eps)
-# Triangular matrices up to this size are inverted as they are, larger ones by halves.
+# Triangular matrices up to this size are inverted directly, larger ones by halves.
 _SMALL = 16
 
 
 def packed_size(n: int) -> int:
-    """D (D + 1) / 2.
+    """Return the length of a packed matrix, D (D + 1) / 2.
 
     >>> packed_size(3)
     6
@@ -28,7 +28,7 @@ def packed_size(n: int) -> int:
 
 
 def pack(matrix: Float64) -> Float64:
-    """The upper triangles of (..., D, D), shape (..., D (D + 1) / 2).
+    """Return the upper triangles of (..., D, D), shape (..., D (D + 1) / 2).
 
     >>> pack(np.array([[1.0, 2.0], [2.0, 3.0]]))
     array([1., 2., 3.])
@@ -38,7 +38,7 @@ def pack(matrix: Float64) -> Float64:
 
 
 def unpack(packed: Float64, n: int) -> Float64:
-    """The symmetric (..., D, D) matrices of `packed`, D = n.
+    """Return the symmetric (..., D, D) matrices of `packed`, with D = n.
 
     >>> unpack(np.array([1.0, 2.0, 3.0]), 2)
     array([[1., 2.],
@@ -50,12 +50,12 @@ def unpack(packed: Float64, n: int) -> Float64:
 
 
 def cholesky(matrix: Float64, noise: Float64) -> tuple[Float64, Float64]:
-    """(A, L) with A = L L' for each matrix A of shape (..., D, D), repaired where need be.
+    """Return (A, L) with A = L L' for matrices A (..., D, D), repaired where necessary.
 
     Rounding can make a matrix indefinite that is positive definite in exact arithmetic, when it
-    is the small difference of large ones. Its eigenvalues are then lifted to `noise` (...,), the
-    size of the rounding errors, which keeps it as near to what was computed as it can be. A
-    matrix that holds infinities or NaN gives NaN.
+    is the small difference of large ones. Its eigenvalues are then raised to at least `noise`
+    (...,), the size of the rounding errors, which changes the matrix as little as possible. A
+    matrix with infinities or NaN gives NaN.
 
     >>> A, L = cholesky(np.array([[1.0, 2.0], [2.0, 4.0 - 1e-15]]), np.array(1e-14))
     >>> bool(np.allclose(A, [[1, 2], [2, 4]])), bool(np.allclose(L @ L.T, A))
@@ -81,7 +81,7 @@ def cholesky(matrix: Float64, noise: Float64) -> tuple[Float64, Float64]:
 
 
 def rounding_noise(matrix: Float64) -> Float64:
-    """Size of the rounding errors in sums of positive definite matrices, shape (...,).
+    """Return the size of the rounding errors in sums of positive definite matrices, shape (...,).
 
     >>> float(rounding_noise(np.eye(2))) < 1e-13
     True
@@ -90,7 +90,7 @@ def rounding_noise(matrix: Float64) -> Float64:
 
 
 def log_det(factor: Float64) -> Float64:
-    """log |A| from its Cholesky factor (..., D, D).
+    """Return log |A| from its Cholesky factor (..., D, D).
 
     >>> float(log_det(np.diag([np.e, 1.0])))
     2.0
@@ -99,7 +99,7 @@ def log_det(factor: Float64) -> Float64:
 
 
 def inverse(factor: Float64) -> Float64:
-    """A^-1 = L^-T L^-1 from the Cholesky factor L (..., D, D).
+    """Return A^-1 = L^-T L^-1 from the Cholesky factor L (..., D, D).
 
     >>> inverse(np.diag([2.0, 1.0]))
     array([[0.25, 0.  ],
@@ -110,7 +110,7 @@ def inverse(factor: Float64) -> Float64:
 
 
 def inverse_triangle(factor: Float64) -> Float64:
-    """L^-1 of lower triangular matrices (..., D, D), by halves: most of the work is products.
+    """Return L^-1 of lower triangular matrices (..., D, D), by halves and matrix products.
 
         [A 0; B C]^-1 = [A^-1 0; -C^-1 B A^-1 C^-1]
 
@@ -132,7 +132,7 @@ def inverse_triangle(factor: Float64) -> Float64:
 
 
 def _tolerance(values: Float64) -> float:
-    """The least eigenvalue that a Cholesky factorisation can be trusted with."""
+    """The smallest eigenvalue for which a Cholesky factorisation is reliable."""
     return 16 * _EPS * values.size * float(np.abs(values).max())
 
 

@@ -1,8 +1,9 @@
-"""K Gaussian means and one covariance that they share.
+"""Distributions of K Gaussian means and one covariance that they share.
 
     p(mu_1, ..., mu_K, Sigma) = IW(Sigma | Psi, nu) prod_k N(mu_k | m_k, Sigma / s_k)
 
-The conjugate prior of a mixture with tied covariance: with base measure |Sigma|^(-(D + 1 + K)/2)
+This is the conjugate prior of a mixture with tied covariance. With base measure
+|Sigma|^(-(D + 1 + K)/2)
 
     lambda = (s_k, s_k m_k, C, nu),     C = Psi + sum_k s_k m_k m_k'
     t      = (-mu_k' Sigma^-1 mu_k / 2, Sigma^-1 mu_k, -Sigma^-1 / 2, -log|Sigma| / 2)
@@ -13,51 +14,19 @@ sm (K, D), C (D, D), nu (1,). The functions are those of `normal_inverse_wishart
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from trustream.families import inverse_wishart, symmetric
-from trustream.families.normal_inverse_wishart import mahalanobis, student
+from trustream.families.normal_inverse_wishart import Expectations as Expectations
+from trustream.families.normal_inverse_wishart import Natural as Natural
+from trustream.families.normal_inverse_wishart import Traditional, mahalanobis, student
 
 Float64 = NDArray[np.float64]
 
 
-class Natural(NamedTuple):
-    """lambda: s (K,), sm (K, D), C (D, D), nu (1,)."""
-
-    s: Float64
-    sm: Float64
-    C: Float64
-    nu: Float64
-
-
-class Traditional(NamedTuple):
-    """m (K, D), s (K,), Psi (D, D), nu (1,), and factor L with Psi = L L'."""
-
-    m: Float64
-    s: Float64
-    Psi: Float64
-    nu: Float64
-    factor: Float64
-
-
-class Expectations(NamedTuple):
-    """Expectations under the distribution.
-
-    quadratic E[mu_k' Sigma^-1 mu_k] (K,), linear E[Sigma^-1 mu_k] (K, D), precision E[Sigma^-1]
-    (D, D) and log_det_precision E[log |Sigma^-1|] (1,).
-    """
-
-    quadratic: Float64
-    linear: Float64
-    precision: Float64
-    log_det_precision: Float64
-
-
 def natural(m: ArrayLike, s: ArrayLike, Psi: ArrayLike, nu: ArrayLike) -> Natural:
-    """(s_k, s_k m_k, Psi + sum_k s_k m_k m_k', nu).
+    """Return the natural parameters (s_k, s_k m_k, Psi + sum_k s_k m_k m_k', nu).
 
     >>> natural([[1.0], [2.0]], [1.0, 1.0], [[1.0]], 3.0).C
     array([[6.]])
@@ -68,7 +37,7 @@ def natural(m: ArrayLike, s: ArrayLike, Psi: ArrayLike, nu: ArrayLike) -> Natura
 
 
 def traditional(lambda_: Natural) -> Traditional:
-    """m_k = sm_k / s_k, Psi = C - sum_k s_k m_k m_k', kept positive definite.
+    """Return m_k = sm_k / s_k and Psi = C - sum_k s_k m_k m_k', kept positive definite.
 
     >>> traditional(natural([[1.0], [2.0]], [1.0, 1.0], [[1.0]], 3.0)).Psi
     array([[1.]])
@@ -81,7 +50,7 @@ def traditional(lambda_: Natural) -> Traditional:
 
 
 def expected(lambda_: Natural) -> Expectations:
-    """The expectations that the likelihood needs.
+    """Return the expectations that the likelihood needs.
 
         E[Sigma^-1] = nu Psi^-1,  E[Sigma^-1 mu_k] = nu Psi^-1 m_k,
         E[mu_k' Sigma^-1 mu_k] = D / s_k + nu m_k' Psi^-1 m_k
@@ -99,7 +68,7 @@ def expected(lambda_: Natural) -> Expectations:
 
 
 def expected_log_likelihood(lambda_: Natural, x: Float64) -> Float64:
-    """E[log N(x_n | mu_k, Sigma)] for x (B, D), shape (B, K).
+    """Return E[log N(x_n | mu_k, Sigma)] for x (B, D), shape (B, K).
 
         -nu/2 (x - m_k)' Psi^-1 (x - m_k) - D/(2 s_k) + E[log |Sigma^-1|]/2 - (D/2) log 2 pi
 
@@ -114,7 +83,7 @@ def expected_log_likelihood(lambda_: Natural, x: Float64) -> Float64:
 
 
 def log_normalizer(lambda_: Natural) -> float:
-    """a(lambda) = sum_k (D/2) log(2 pi / s_k) + the inverse Wishart's log-normaliser.
+    """Return a(lambda) = sum_k (D/2) log(2 pi / s_k) + the inverse Wishart's log-normaliser.
 
     >>> value = log_normalizer(natural([[0.0]], [2 * np.pi], [[1.0]], 2.0))
     >>> bool(np.isclose(value, np.log(2)))
@@ -126,7 +95,7 @@ def log_normalizer(lambda_: Natural) -> float:
 
 
 def kl(lambda_: Natural, other: Natural) -> float:
-    """KL(q_lambda || q_other) in nats.
+    """Return KL(q_lambda || q_other) in nats.
 
         sum_k { (D/2) (s2_k/s_k - 1 - log(s2_k/s_k)) + (s2_k nu/2) |L^-1 (m_k - m2_k)|^2 }
         + KL(IW(Psi, nu) || IW(Psi2, nu2))
@@ -144,7 +113,7 @@ def kl(lambda_: Natural, other: Natural) -> float:
 
 
 def mean(lambda_: Natural) -> tuple[Float64, Float64]:
-    """(E[mu] (K, D), E[Sigma] (D, D)); E[Sigma] is infinite where nu <= D + 1.
+    """Return E[mu] (K, D) and E[Sigma] (D, D), which is infinite where nu <= D + 1.
 
     >>> [part.tolist() for part in mean(natural([[1.0]], [1.0], [[2.0]], 4.0))]
     [[[1.0]], [[1.0]]]
@@ -154,7 +123,7 @@ def mean(lambda_: Natural) -> tuple[Float64, Float64]:
 
 
 def predictive_log_density(lambda_: Natural, x: Float64) -> Float64:
-    """log E[N(x_n | mu_k, Sigma)] for x (B, D), shape (B, K): a multivariate Student t,
+    """Return log E[N(x_n | mu_k, Sigma)] for x (B, D), shape (B, K): a multivariate Student t,
 
         t(x | nu - D + 1 degrees of freedom, location m_k, scale Psi (s_k + 1)/(s_k (nu - D + 1)))
 
@@ -168,7 +137,7 @@ def predictive_log_density(lambda_: Natural, x: Float64) -> Float64:
 
 
 def sample(lambda_: Natural, rng: np.random.Generator) -> tuple[Float64, Float64]:
-    """One draw of (mu (K, D), Sigma (D, D)).
+    """Draw mu (K, D) and Sigma (D, D).
 
     >>> one = natural([[0.0, 1.0]], [1.0], np.eye(2), 5.0)
     >>> [part.shape for part in sample(one, np.random.default_rng(0))]

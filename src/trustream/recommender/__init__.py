@@ -1,9 +1,9 @@
-"""Latent Dirichlet allocation as a recommender: users are documents, the items they like words."""
+"""Recommend items by latent Dirichlet allocation: users are documents, liked items are words."""
 
 from __future__ import annotations
 
 from trustream.recommender.files import read_ratings
-from trustream.recommender.model import TopicRecommender
-from trustream.recommender.results import RecommendationLists, Recommendations
+from trustream.recommender.recommendations import RecommendationLists, Recommendations
+from trustream.recommender.topic_recommender import TopicRecommender
 
 __all__ = ["RecommendationLists", "Recommendations", "TopicRecommender", "read_ratings"]

@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustream.file_errors import readable
-from trustream.recommender.ratings import Columns
+from trustream.recommender.ratings import RatingColumns
 
 SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
 # Names of columns that an error lists.
 _MANY = 20
 
 
-def read_ratings(path: str | Path, columns: Columns | None = None) -> Any:
+def read_ratings(path: str | Path, columns: RatingColumns | None = None) -> Any:
     """Return the ratings of a file, as a frame or a dictionary of columns.
 
     A ``.csv`` or ``.tsv`` file has the names of its columns in the first line, and ids in it are
@@ -38,7 +38,7 @@ def read_ratings(path: str | Path, columns: Columns | None = None) -> Any:
     >>> ratings["user"].tolist(), ratings["item"].tolist(), ratings["rating"].tolist()
     (['ann', 'bob'], [7, 9], [4.5, 3.0])
     """
-    path, columns = Path(path), columns or Columns()
+    path, columns = Path(path), columns or RatingColumns()
     suffix = path.suffix.lower()
     with readable(path.name):
         if not path.is_file():
@@ -52,7 +52,7 @@ def read_ratings(path: str | Path, columns: Columns | None = None) -> Any:
     )
 
 
-def _read_text(path: Path, delimiter: str, columns: Columns) -> dict[str, NDArray[Any]]:
+def _read_text(path: Path, delimiter: str, columns: RatingColumns) -> dict[str, NDArray[Any]]:
     # utf-8-sig: spreadsheets put a mark before the first name.
     with path.open(encoding="utf-8-sig", newline="") as file:
         lines = csv.reader(file, delimiter=delimiter)
@@ -78,7 +78,7 @@ def _listed(names: list[str]) -> str:
     return ", ".join(f"{name:.60}" for name in names[:_MANY]) + more
 
 
-def _parsed(path: Path, name: str, values: list[str], columns: Columns) -> NDArray[Any]:
+def _parsed(path: Path, name: str, values: list[str], columns: RatingColumns) -> NDArray[Any]:
     if name == columns.rating:
         return _numbers(path, name, values)
     if name == columns.timestamp and _all(float, values) is not None:

@@ -1,7 +1,7 @@
-"""Ids of users and items, and the rows and columns that they stand for.
+"""Map the ids of users and items to rows and columns.
 
-The ids of one side are all strings or all integers. They come back as they were given: Python's
-`str` or `int`.
+The ids of users are all strings or all integers, and so are those of items. They are returned as
+they were given, as Python's `str` or `int`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from trustream import persist
 
 Index = NDArray[np.int64]
 
-# Ids named in an error message.
+# Number of ids in an error message.
 _SHOWN = 5
 
 
 class Ids:
-    """Different ids in a fixed order.
+    """Distinct ids in a fixed order.
 
     Args:
         what: what the ids are of, for messages: "user" or "item".
@@ -41,24 +41,24 @@ class Ids:
         self.values = id_array(what, values)
         self._position = {value: i for i, value in enumerate(self.values.tolist())}
         if len(self._position) < self.values.size:
-            raise ValueError(f"{what}_ids has ids twice: each {what} needs one of its own")
+            raise ValueError(f"{what}_ids has ids twice: each {what} needs a different one")
 
     def __len__(self) -> int:
         return self.values.size
 
     @classmethod
     def sorted(cls, what: str, values: Any) -> Ids:
-        """The different ones of `values`, in order, so that the order of the data is no matter."""
+        """Return the distinct ids among `values`, sorted: the order of the data does not matter."""
         array = id_array(what, values)
         return cls(what, _array_of(sorted(set(array.tolist())), array.dtype))
 
     def find(self, values: Any) -> Index:
-        """Where each of the ids stands, -1 for unknown ones."""
+        """Return the position of each id, -1 for unknown ones."""
         array = id_array(self.what, values)
         return np.array([self._position.get(value, -1) for value in array.tolist()], np.int64)
 
     def positions(self, values: Any) -> Index:
-        """Where each of the ids stands; unknown ones are refused."""
+        """Return the position of each id; unknown ones are refused."""
         array = id_array(self.what, values)
         found = self.find(array)
         if (found < 0).any():
@@ -70,13 +70,13 @@ class Ids:
         return found
 
     def _hint(self, array: NDArray[Any]) -> str:
-        """What to say where an id is a string and should be an integer, or the other way round."""
+        """A hint for ids that are strings where integers are expected, or the other way round."""
         if not self.values.size or (array.dtype == object) == (self.values.dtype == object):
             return ""
         return f"; the ids are {_kind(self.values)}, like {self.values.tolist()[0]!r}"
 
     def extended(self, values: Any) -> Ids:
-        """These ids and, after them, the new ones of `values` in order."""
+        """Return these ids followed by the new ones among `values`, sorted."""
         array = id_array(self.what, values)
         if array.size and array.dtype != self.values.dtype:
             raise ValueError(
@@ -88,7 +88,7 @@ class Ids:
         return Ids(self.what, _array_of([*self.values.tolist(), *new], self.values.dtype))
 
     def parse(self, text: str) -> str | int:
-        """An id that was typed: an integer where the ids are integers.
+        """Return the id that a text stands for, an integer where the ids are integers.
 
         >>> Ids("user", [7, 8]).parse("7"), Ids("user", ["7", "8"]).parse("7")
         (7, '7')
@@ -101,7 +101,7 @@ class Ids:
             raise ValueError(f"unknown {self.what}: {text!r}; the ids are integers") from None
 
     def packed(self) -> NDArray[Any]:
-        """As an array that a model file can hold."""
+        """Return the ids as an array for a model file."""
         return persist.pack_strings(self.values.tolist()) if self.strings else self.values
 
     @property
@@ -111,12 +111,12 @@ class Ids:
 
     @classmethod
     def unpacked(cls, what: str, array: NDArray[Any], strings: bool) -> Ids:
-        """What `packed` packed."""
+        """Return the ids from an array that `packed` returned."""
         return cls(what, persist.unpack_strings(array) if strings else array)
 
 
 def id_array(what: str, values: Any) -> NDArray[Any]:
-    """Ids as an array of int64, or of objects that are strings; other things are refused.
+    """Return ids as an array of int64, or of strings as objects; other types are refused.
 
     >>> id_array("user", ["a", "b"]).dtype, id_array("user", [1, 2]).dtype
     (dtype('O'), dtype('int64'))
@@ -146,7 +146,7 @@ def id_array(what: str, values: Any) -> NDArray[Any]:
 
 
 def as_array(values: Any) -> NDArray[Any]:
-    """A column of a frame, a list or an array, as an array.
+    """Return a column of a frame, a list or an array as an array.
 
     >>> as_array(["a", 1]).dtype
     dtype('O')
@@ -156,7 +156,7 @@ def as_array(values: Any) -> NDArray[Any]:
     if isinstance(values, np.ndarray):
         return values
     listed = list(values) if isinstance(values, Iterable) else [values]
-    # NumPy would make strings of the numbers in a mixed list.
+    # NumPy would convert the numbers of a mixed list to strings.
     if any(isinstance(value, str) for value in listed):
         return _array_of(listed, np.dtype(object))
     return np.asarray(listed) if listed else np.empty(0, dtype=object)

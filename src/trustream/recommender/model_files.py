@@ -1,4 +1,4 @@
-"""What the file of a recommender holds, and how it is checked."""
+"""Convert a recommender to the arrays and header of a model file, and back with checks."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from trustream.recommender.ids import Ids
 from trustream.recommender.ratings import Ratings
 
 _HEADER = {"estimator": text, "params": mapping, "strings": mapping, "lda": mapping}
-# Frames of pandas may have numbers for names.
+# Columns of pandas frames may have numbers as names.
 _column = Rule(lambda value: isinstance(value, str | int), "the name of a column")
 _PARAMS = {
     "threshold": optional(number()),
@@ -37,7 +37,7 @@ _PARAMS = {
     "timestamp_column": optional(_column),
 }
 _STRINGS = {"users": boolean, "items": boolean}
-# Before the names of the arrays of the topic model.
+# Prefix of the names of the topic model's arrays.
 _LDA = "lda."
 _PARTS = ("data", "indices", "indptr")
 _INTEGERS = ("int32", "int64")
@@ -46,10 +46,10 @@ _INTEGERS = ("int32", "int64")
 def to_arrays(
     name: str, params: dict[str, Any], lda: LatentDirichletAllocation, data: Ratings
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """(arrays, header) of a recommender with its own parameters, its topic model and its data.
+    """Return (arrays, header) for a recommender's own parameters, its topic model and its data.
 
     Raises:
-        ValueError: parameters were changed after the fit, so that a file could not be read again.
+        ValueError: a parameter was changed after the fit to a value that could not be read again.
     """
     params = {key: saving.plain(value) for key, value in params.items()}
     try:
@@ -72,10 +72,10 @@ def to_arrays(
 def from_contents(
     contents: persist.Contents,
 ) -> tuple[dict[str, Any], LatentDirichletAllocation, Ratings]:
-    """Own parameters, topic model and data of what `to_arrays` made.
+    """Return the own parameters, topic model and data from what `to_arrays` returned.
 
     Raises:
-        ValueError: the contents do not fit each other.
+        ValueError: the contents are inconsistent.
     """
     header, entries = contents.header, contents.entries
     check_values(header, _HEADER, "the header")
@@ -108,7 +108,7 @@ def _of_lda(named: Mapping[str, Any]) -> dict[str, Any]:
 def _own_arrays(
     strings: Mapping[str, bool], entries: Mapping[str, Described], n_items: int
 ) -> dict[str, Array]:
-    """What the arrays beside the topic model must be; only they say how many users there are."""
+    """Types and shapes of the arrays beside the topic model, from their number of users."""
     pointers, data = entries.get("weights.indptr"), entries.get("weights.data")
     n_pointers = pointers.shape[0] if pointers is not None and pointers.shape else 0
     n_entries = data.shape[0] if data is not None and data.shape else 0
@@ -123,9 +123,9 @@ def _own_arrays(
 
 
 def _weights(arrays: Mapping[str, np.ndarray], shape: tuple[int, int]) -> sparse.csr_array:
-    """The matrix, refused unless each row has its entries in the order of columns."""
+    """The matrix, refused unless the entries of each row are sorted by column."""
     data, indices, indptr = (arrays[f"weights.{part}"] for part in _PARTS)
-    # Numbers are not negative: that was checked.
+    # The numbers are known not to be negative.
     if indptr[0] != 0 or indptr[-1] != data.size or (indptr[1:] < indptr[:-1]).any():
         raise ValueError("the rows of the ratings do not follow on each other")
     rises = indices[1:] > indices[:-1]

@@ -1,4 +1,4 @@
-"""Ratings from a matrix or a frame as one sparse matrix, with the ids of its rows and columns."""
+"""Read ratings from a matrix or a frame into one sparse matrix, with ids of rows and columns."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ Index = NDArray[np.int64]
 Float64 = NDArray[np.float64]
 
 
-class Columns(NamedTuple):
-    """Names of a frame's columns; `rating` and `timestamp` may be None for none."""
+class RatingColumns(NamedTuple):
+    """Names of the columns of a frame; None for `rating` or `timestamp` means no such column."""
 
     user: str = "user"
     item: str = "item"
@@ -26,8 +26,8 @@ class Columns(NamedTuple):
     timestamp: str | None = "timestamp"
 
 
-class Entries(NamedTuple):
-    """Ratings one by one, in order; `time` is None if it is not known."""
+class RatingRows(NamedTuple):
+    """Single ratings in the order of a frame; `time` is None if it is unknown."""
 
     user: NDArray[Any]
     item: NDArray[Any]
@@ -37,12 +37,12 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
-    """Who rated what.
+    """Which users have rated which items.
 
     Attributes:
         users, items: ids of rows and columns.
-        weights: (U, I) with an entry for each item that a user rated: how much it counts as liked,
-            0 where it was rated and not liked.
+        weights: (U, I), with a stored entry for each item that a user rated: how much the item is
+            liked, 0 where it was rated and not liked.
     """
 
     users: Ids
@@ -51,14 +51,16 @@ class Ratings:
 
     def likes(self) -> sparse.csr_array:
         """Weights (U, I) of liked items alone."""
-        return without_zeros(self.weights)
+        return liked_items(self.weights)
 
     def seen(self) -> sparse.csr_array:
         """1 for every rated item, (U, I)."""
-        return pattern(self.weights)
+        return rated_items(self.weights)
 
     def updated(self, new: Ratings) -> Ratings:
-        """With newer ratings, of known items by known or new users; the newer of a pair wins.
+        """Return these ratings with newer ones of known items, by known or new users, added.
+
+        A newer rating replaces an older one of the same user and item.
 
         Raises:
             ValueError: an item is unknown, or ids are of another kind.
@@ -67,7 +69,7 @@ class Ratings:
         users = self.users.extended(new.users.values)
         rows = users.positions(new.users.values)
         before, after = self.weights.tocoo(), new.weights.tocoo()
-        weights = matrix_of_last(
+        weights = latest_matrix(
             np.concatenate([before.coords[0], rows[after.coords[0]]]),
             np.concatenate([before.coords[1], columns[after.coords[1]]]),
             np.concatenate([before.data, after.data]),
@@ -78,7 +80,7 @@ class Ratings:
 
 
 def is_frame(data: Any) -> bool:
-    """Whether `data` has columns by name.
+    """Return whether `data` has named columns.
 
     >>> is_frame({"user": [1]}), is_frame([[1, 0]])
     (True, False)
@@ -86,27 +88,27 @@ def is_frame(data: Any) -> bool:
     # SciPy's dictionary of keys is a mapping too.
     if sparse.issparse(data):
         return False
-    # Asked of the class, because a lazy frame would have to be worked out.
+    # The class is asked, because a lazy frame would compute its columns.
     return isinstance(data, Mapping) or hasattr(type(data), "columns")
 
 
-def from_frame(frame: Any, columns: Columns, threshold: float | None) -> Ratings:
-    """Ratings of a pandas or polars frame, or of a dictionary of columns.
+def from_frame(frame: Any, columns: RatingColumns, threshold: float | None) -> Ratings:
+    """Return the ratings of a pandas or polars frame, or of a dictionary of columns.
 
     Of several ratings of an item by a user the one with the latest timestamp counts; where
-    timestamps are the same, or there are none, the last one in the frame.
+    timestamps are equal or missing, the last one in the frame.
 
     >>> frame = {"user": ["ann", "ann", "bob"], "item": [7, 7, 9], "rating": [2, 5, 4]}
-    >>> from_frame(frame, Columns(), threshold=5).weights.toarray()
+    >>> from_frame(frame, RatingColumns(), threshold=5).weights.toarray()
     array([[1., 0.],
            [0., 0.]], dtype=float32)
     """
-    entries = entries_of(frame, columns)
+    entries = rating_rows(frame, columns)
     users, items = Ids.sorted("user", entries.user), Ids.sorted("item", entries.item)
-    weights = matrix_of_last(
+    weights = latest_matrix(
         users.find(entries.user),
         items.find(entries.item),
-        weights_of(entries.rating, threshold),
+        like_weights(entries.rating, threshold),
         entries.time,
         (len(users), len(items)),
     )
@@ -114,10 +116,10 @@ def from_frame(frame: Any, columns: Columns, threshold: float | None) -> Ratings
 
 
 def from_matrix(matrix: Any, user_ids: Any, item_ids: Any, threshold: float | None) -> Ratings:
-    """Ratings of a (U, I) sparse matrix or array, whose ids are 0, 1, ... if they are not given.
+    """Return the ratings of a (U, I) sparse matrix or array, with ids 0, 1, ... if none are given.
 
-    Entries of a sparse matrix that stand at the same place are added, as everywhere in SciPy. A
-    zero that is stored is a rating.
+    Duplicate entries of a sparse matrix are added, as everywhere in SciPy. A stored zero is a
+    rating.
 
     >>> from_matrix([[5, 0], [0, 3]], ["ann", "bob"], None, threshold=4).likes().nnz
     1
@@ -135,21 +137,21 @@ def from_matrix(matrix: Any, user_ids: Any, item_ids: Any, threshold: float | No
         raise ValueError(f"ratings has shape {weights.shape}, expected (users, items), none empty")
     weights = sparse.csr_array(weights, dtype=np.float64, copy=True)
     if getattr(matrix, "format", None) == "bsr":
-        weights.eliminate_zeros()  # they fill its blocks and are no ratings
+        weights.eliminate_zeros()  # zeros only pad its blocks
     ids = []
     for what, given, n in zip(("user", "item"), (user_ids, item_ids), weights.shape, strict=True):
         ids.append(Ids(what, np.arange(n) if given is None else given))
         if len(ids[-1]) != n:
             raise ValueError(f"{what}_ids has {len(ids[-1])} ids, the matrix {n} {what}s")
     _check_finite(weights.data)
-    weights.data = weights_of(weights.data, threshold)
+    weights.data = like_weights(weights.data, threshold)
     return Ratings(ids[0], ids[1], weights)
 
 
-def entries_of(frame: Any, columns: Columns) -> Entries:
-    """The columns of a frame, checked.
+def rating_rows(frame: Any, columns: RatingColumns) -> RatingRows:
+    """Return the columns of a frame, validated.
 
-    >>> entries_of({"user": [1, 2], "item": [3, 3], "rating": [4, None]}, Columns())
+    >>> rating_rows({"user": [1, 2], "item": [3, 3], "rating": [4, None]}, RatingColumns())
     Traceback (most recent call last):
     ...
     ValueError: 1 of 2 ratings is missing or infinite: leave them out
@@ -162,8 +164,8 @@ def entries_of(frame: Any, columns: Columns) -> Entries:
         for field, name in columns._asdict().items()
         if name is not None or field in ("user", "item")
     }
-    # The usual name of a timestamp need not be there; a name that the user chose must.
-    if columns.timestamp == Columns().timestamp and columns.timestamp not in names:
+    # A column of the default name may be missing; a name that the user chose must exist.
+    if columns.timestamp == RatingColumns().timestamp and columns.timestamp not in names:
         del wanted["timestamp"]
     missing = [name for name in wanted.values() if name not in names]
     if missing:
@@ -180,14 +182,16 @@ def entries_of(frame: Any, columns: Columns) -> Entries:
     rating = _numbers("ratings", found["rating"]) if "rating" in found else np.ones(n)
     _check_finite(rating)
     time = found.get("timestamp")
-    return Entries(found["user"], found["item"], rating, None if time is None else _times(time))
+    return RatingRows(found["user"], found["item"], rating, None if time is None else _times(time))
 
 
-def weights_of(ratings: Float64, threshold: float | None) -> NDArray[np.float32]:
-    """How much each rating counts: 1 from the threshold on and 0 below; itself if that is None.
+def like_weights(ratings: Float64, threshold: float | None) -> NDArray[np.float32]:
+    """Return the weight of each rating: 1 from the threshold on, else 0; itself without threshold.
 
-    >>> weights_of(np.array([2.0, 4.0]), 3.0).tolist(), weights_of(np.array([2.0]), None).tolist()
-    ([0.0, 1.0], [2.0])
+    >>> like_weights(np.array([2.0, 4.0]), 3.0).tolist()
+    [0.0, 1.0]
+    >>> like_weights(np.array([2.0]), None).tolist()
+    [2.0]
     """
     if threshold is not None:
         return (ratings >= threshold).astype(np.float32)
@@ -204,16 +208,16 @@ def weights_of(ratings: Float64, threshold: float | None) -> NDArray[np.float32]
     return ratings.astype(np.float32)
 
 
-def matrix_of_last(
+def latest_matrix(
     rows: Index,
     columns: Index,
     values: NDArray[Any],
     time: NDArray[Any] | None,
     shape: tuple[int, int],
 ) -> sparse.csr_array:
-    """A matrix with the latest value of each place, zeros kept; see `from_frame`."""
+    """Return a matrix of the latest value of each entry, with zeros stored; see `from_frame`."""
     keys = (columns, rows) if time is None else (time, columns, rows)
-    order = np.lexsort(keys)  # stable: the same place and time stay in the order of the data
+    order = np.lexsort(keys)  # stable: equal keys stay in the order of the data
     rows, columns, values = rows[order], columns[order], values[order]
     last = np.ones(rows.size, dtype=bool)
     last[:-1] = (rows[1:] != rows[:-1]) | (columns[1:] != columns[:-1])
@@ -221,20 +225,20 @@ def matrix_of_last(
     return sparse.csr_array((values[last], columns[last], starts), shape=shape)
 
 
-def pattern(weights: sparse.csr_array) -> sparse.csr_array:
-    """1 for every entry, zeros among them.
+def rated_items(weights: sparse.csr_array) -> sparse.csr_array:
+    """Return a matrix with 1 for every stored entry, including zeros.
 
-    >>> pattern(sparse.csr_array(([0.0, 3.0], [0, 1], [0, 2]))).toarray()
+    >>> rated_items(sparse.csr_array(([0.0, 3.0], [0, 1], [0, 2]))).toarray()
     array([[1., 1.]])
     """
     parts = (np.ones_like(weights.data), weights.indices, weights.indptr)
     return sparse.csr_array(parts, shape=weights.shape)
 
 
-def without_zeros(weights: sparse.csr_array) -> sparse.csr_array:
-    """A copy with the liked items alone.
+def liked_items(weights: sparse.csr_array) -> sparse.csr_array:
+    """Return a copy without stored zeros, the items that are rated but not liked.
 
-    >>> without_zeros(sparse.csr_array(([0.0, 3.0], [0, 1], [0, 2]))).nnz
+    >>> liked_items(sparse.csr_array(([0.0, 3.0], [0, 1], [0, 2]))).nnz
     1
     """
     liked = weights.copy()
@@ -246,7 +250,7 @@ def _numbers(what: str, column: NDArray[Any]) -> Float64:
     try:
         if column.dtype.kind in "US":
             raise TypeError("they are text")
-        if column.dtype == object:  # a missing value becomes NaN, and is found as such
+        if column.dtype == object:  # a missing value becomes NaN, which is refused later
             column = np.array([np.nan if _is_missing(value) else value for value in column])
         return column.astype(np.float64, casting="same_kind")
     except (OverflowError, TypeError, ValueError) as error:

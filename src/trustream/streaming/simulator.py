@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from trustream.evaluation import inputs
+from trustream.evaluation import validation
 from trustream.store.protocol import Record, Store
 
 
@@ -76,7 +76,7 @@ def ticks(
         raise ValueError(f"rate must be positive, got {rate}")
     if not 0 < p <= 1:
         raise ValueError(f"p lies in (0, 1], got {p}")
-    matrix = inputs.as_counts(counts, may_be_empty=True)
+    matrix = validation.as_counts(counts, may_be_empty=True)
     if matrix.shape[1] != len(words):
         raise ValueError(f"counts have {matrix.shape[1]} columns, and there are {len(words)} words")
     lengths = matrix.sum(axis=1)

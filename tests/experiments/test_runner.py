@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from experiments import running
-from experiments.frame import Experiment, Result, Run, Source, Summary
+from experiments import runner
+from experiments.experiment import Experiment, Result, Run, Source, Summary
 from experiments.progress import progress
-from experiments.running import Setup, complete
+from experiments.runner import Setup, complete
 
 
 def quiet() -> Console:
@@ -122,7 +122,7 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
         raise OSError("full")
 
     with pytest.raises(OSError, match="full"):
-        running.write_atomically(path, write)
+        runner.write_atomically(path, write)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

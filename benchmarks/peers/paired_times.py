@@ -1,4 +1,4 @@
-"""scikit-learn and trustream in turn: how much less time to the same score, round by round.
+"""Run scikit-learn and trustream alternately, and compare their times to the same score.
 
 The speed of a shared machine drifts by half within minutes. Curves that are measured one after the
 other carry that; here both sides see the same minutes. Each round has another seed, for both.
@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.harness.rows import Row, Setup, at_least
-from benchmarks.peers import MAIN, grid, methods, ours
+from benchmarks.peers import MAIN, grid, methods, trustream_curves
 from benchmarks.peers.curves import time_to
 from benchmarks.peers.recorder import Recorder, Scorer
 from benchmarks.peers.targets import TIMES
@@ -71,11 +71,14 @@ def one_round(
     scores: dict[float, float] = {}
     for _ in range(REPEATS):
         for part in PARTS:
-            watch, model = ours.fit(train, n_topics, {"random_state": seed}, part)
+            watch, model = trustream_curves.fit(train, n_topics, {"random_state": seed}, part)
             seconds[part].append(watch.seconds)
             if part not in scores:
                 recorder.add(
-                    ours.passes_label(part), watch, model.components_, model.doc_topic_prior_
+                    trustream_curves.passes_label(part),
+                    watch,
+                    model.components_,
+                    model.doc_topic_prior_,
                 )
                 scores[part] = recorder.points[-1].completion
     curve = [(float(np.median(seconds[part])), scores[part]) for part in PARTS]

@@ -1,4 +1,4 @@
-"""What a recommender returns."""
+"""Read the lists of items that a recommender returns."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-# Rows of a table that is printed by itself.
+# Rows of a printed table.
 _SHOWN = 20
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Recommendations(Sequence[tuple[Any, float]]):
-    """Items, best first, with their scores: a sequence of pairs (item, score).
+    """Recommended items, best first, with their scores: a sequence of pairs (item, score).
 
     Attributes:
         items: ids.
-        scores: (n,), falling.
+        scores: (n,), descending.
 
     >>> found = Recommendations(["ham", "egg"], np.array([0.25, 0.125]))
     >>> found
@@ -57,14 +57,14 @@ class Recommendations(Sequence[tuple[Any, float]]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RecommendationLists:
-    """Recommendations of many users, as arrays.
+    """Recommendations for many users, as arrays.
 
     Iterating gives pairs (user, Recommendations); `lists[i]` is the i-th user's Recommendations.
 
     Attributes:
         users: (U,) ids.
-        columns: (U, n), the items as positions in `item_ids`, best first; a short list ends with
-            -1.
+        columns: (U, n), positions of the items in `item_ids`, best first; a short list is padded
+            with -1.
         scores: (U, n), -inf where there is no item.
         item_ids: (I,).
 

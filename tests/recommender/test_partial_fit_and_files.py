@@ -1,33 +1,15 @@
-"""New ratings, and models that go to a file and come back."""
+"""New ratings for a fitted recommender, and recommenders that are saved and loaded."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pytest
 
 import trustream
 from tests.recommender import planted
+from tests.recommender.planted import HELD_OUT, N_ITEMS, N_USERS, TRAIN, recommender
 from trustream import TopicRecommender
-
-TRAIN, HELD_OUT = planted.blocks()
-N_USERS, N_ITEMS = TRAIN.shape
-
-
-def recommender(**options: Any) -> TopicRecommender:
-    return TopicRecommender(**{"n_components": 4, "random_state": 0, "max_iter": 20, **options})
-
-
-@pytest.fixture(scope="module")
-def fitted() -> TopicRecommender:
-    return recommender().fit(TRAIN)
-
-
-@pytest.fixture(scope="module")
-def named() -> TopicRecommender:
-    return recommender(threshold=4).fit(planted.columns_of(TRAIN))
 
 
 def test_save_and_load(tmp_path: Path, named: TopicRecommender, fitted: TopicRecommender) -> None:

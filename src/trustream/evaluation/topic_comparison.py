@@ -1,4 +1,4 @@
-"""Topics by themselves: how much they differ, and how those of two models match."""
+"""Compare topics: how diverse those of one model are, and how those of two models match."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 
-from trustream.evaluation.word_lists import short, top_words, weights_of
+from trustream.evaluation.word_lists import short, top_words, topic_weights
 from trustream.kernels.threads import one_blas_thread
 
 DISTANCES = ("hellinger", "cosine", "jensen-shannon", "total-variation")
-# Numbers of an array (topics, words) that are worked on at once.
+# Numbers of an array (topics, words) that are processed at a time.
 _BLOCK = 2**20
 
 
 def diversity(topics: Any, n_words: int = 25) -> float:
-    """Share of different words among the top words of all topics.
+    """Compute the share of distinct words among the top words of all topics.
 
     |union_k top_k| / sum_k |top_k|: 1 if no two topics share a word, 1 / K if all are the same.
 
@@ -41,13 +41,13 @@ def diversity(topics: Any, n_words: int = 25) -> float:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TopicMatch:
-    """Which topic of one model is which of another, and how far they are apart.
+    """Pairs of topics of two models, and their distances.
 
     Attributes:
         pairs: (n_pairs, 2), topics of the first and of the second model, in order of the first.
         distances: (n_pairs,), from 0 (the same) to 1.
         distance: name of the distance.
-        n_topics: of the first and of the second model; those in no pair have no partner.
+        n_topics: numbers of topics of the first and the second model; some may be in no pair.
     """
 
     pairs: np.ndarray
@@ -115,9 +115,9 @@ def match_topics(first: Any, second: Any, distance: str = "hellinger") -> TopicM
 
 
 def _checked(name: str, topics: Any) -> np.ndarray:
-    """Weights of which proportions can be made, as they came."""
+    """Weights as given, refused where they cannot be normalised to proportions."""
     try:
-        weights = weights_of(topics)
+        weights = topic_weights(topics)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     if weights is None:
@@ -144,7 +144,7 @@ def _all_distances(a: np.ndarray, b: np.ndarray, distance: str) -> np.ndarray:
                 h_m = _plogp((row + q) / 2).sum(axis=1)
                 total[k] += ((_plogp(row).sum() + h_q) / 2 - h_m) / np.log(2)
         else:
-            # Of unit vectors: |p - q|^2 / 2 = 1 - p q, and that is a product of matrices.
+            # For unit vectors |p - q|^2 / 2 = 1 - p q, which is a product of matrices.
             with one_blas_thread():
                 total -= p @ q.T
     if distance in ("hellinger", "cosine"):
@@ -155,7 +155,7 @@ def _all_distances(a: np.ndarray, b: np.ndarray, distance: str) -> np.ndarray:
 def _pair_distances(a: np.ndarray, b: np.ndarray, pairs: np.ndarray, distance: str) -> np.ndarray:
     """Distances of the topics in pairs, (n_pairs,).
 
-    Term by term, because products of matrices are off by rounding where topics agree.
+    Computed term by term, because products of matrices have rounding errors where topics agree.
     """
     total = np.zeros(len(pairs))
     for p, q in _blocks(a, b, distance):
@@ -164,7 +164,7 @@ def _pair_distances(a: np.ndarray, b: np.ndarray, pairs: np.ndarray, distance: s
 
 
 def _blocks(a: np.ndarray, b: np.ndarray, distance: str) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Some words at a time: proportions, or unit vectors where the distance is one of those."""
+    """Blocks of words of both models, as proportions, or as unit vectors where `distance` needs."""
     scales = [_scale(weights, distance) for weights in (a, b)]
     step = max(1, _BLOCK // max(len(a), len(b)))
     for start in range(0, a.shape[1], step):
@@ -174,7 +174,7 @@ def _blocks(a: np.ndarray, b: np.ndarray, distance: str) -> Iterator[tuple[np.nd
 
 
 def _scale(weights: np.ndarray, distance: str) -> np.ndarray:
-    """What rows are divided by, (K, 1)."""
+    """Sums or norms (K, 1) by which rows are divided."""
     if distance != "cosine":
         return weights.sum(axis=1, dtype=np.float64, keepdims=True)
     norms = [np.sqrt(np.square(row, dtype=np.float64).sum()) for row in weights]
@@ -197,6 +197,6 @@ def _plogp(p: np.ndarray) -> np.ndarray:
 
 
 def _finished(total: np.ndarray, distance: str) -> np.ndarray:
-    """Distances from the sums, between 0 and 1 whatever the rounding."""
+    """Distances from the sums, clipped to 0 and 1 because of rounding."""
     total = np.clip(total, 0, 1)
     return np.sqrt(total) if distance in ("hellinger", "jensen-shannon") else total

@@ -1,4 +1,4 @@
-"""Results on disk: what is finished is not run again."""
+"""Keep results on disk, so that finished runs are not repeated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recommender: topics of what users like."""
+"""Recommend items to users by the topics of what they like."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from sklearn.base import BaseEstimator
 from trustream import matrices, persist
 from trustream.estimators import LatentDirichletAllocation
 from trustream.recommender import model_files
+from trustream.recommender.fitted_recommender import FittedRecommender
 from trustream.recommender.ids import as_array
-from trustream.recommender.ranked import RankedItems
 from trustream.recommender.ratings import Ratings, from_frame, from_matrix, is_frame
 
-# Parameters that are this estimator's own; the others are those of LatentDirichletAllocation.
+# Parameters of this estimator alone; the others are those of LatentDirichletAllocation.
 _OWN = ("threshold", "user_column", "item_column", "rating_column", "timestamp_column")
 
 
 @persist.register
-class TopicRecommender(RankedItems, BaseEstimator):
+class TopicRecommender(FittedRecommender, BaseEstimator):
     """Recommend items by latent Dirichlet allocation: users are documents, liked items words.
 
     The score of item i for user n is the probability that the next item the user likes is i
@@ -34,19 +34,20 @@ class TopicRecommender(RankedItems, BaseEstimator):
     n_components : int, default=20
         Number of topics, K.
     threshold : float, default=None
-        A user likes an item whose rating is at least this. None takes ratings themselves as
+        A user likes an item whose rating is at least this. None uses the ratings themselves as
         weights: how often an item was played or bought, or ones.
     user_column, item_column : str, default="user", "item"
         Columns of a frame of ratings, with ids: all strings or all integers.
     rating_column : str or None, default="rating"
         Its column of ratings; None if every row is a like.
     timestamp_column : str or None, default="timestamp"
-        Its column of times, numbers or dates; the default need not be there.
+        Its column of times, numbers or dates; a column of the default name may be missing.
     learn_priors : bool or {"alpha", "eta", "per-word"}, default="per-word"
-        As for `LatentDirichletAllocation`, whose default is another: an eta for each item learns
-        how popular the item is.
+        As for `LatentDirichletAllocation`, with another default: a separate eta for each item
+        learns how popular the item is.
     max_doc_update_iter : int or None, default=50
-        The same; None shortens later steps, which was measured on articles, not on ratings.
+        As for `LatentDirichletAllocation`; None shortens later steps, which has been tested on
+        articles, not on ratings.
     doc_topic_prior, topic_word_prior, learning_method, learning_rate, learning_decay, \
 learning_offset, cooldown, max_iter, batch_size, inner_iter, mean_change_tol, \
 tol, n_init, dtype, n_jobs, verbose, callback, random_state
@@ -55,7 +56,7 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
     Attributes
     ----------
     lda_ : LatentDirichletAllocation
-        The model itself.
+        The topic model.
     user_ids_, item_ids_ : arrays of shape (n_users,) and (n_items,)
         Ids in the order of the rows and columns.
 
@@ -135,17 +136,17 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
     def fit(
         self, ratings: Any, y: Any = None, *, user_ids: Any = None, item_ids: Any = None
     ) -> Any:
-        """Learn from all ratings there are.
+        """Learn from all ratings.
 
         Of several ratings of an item by a user the one with the latest timestamp counts; where
-        timestamps are the same, or there are none, the last one in the frame. Entries of a sparse
-        matrix that stand at the same place are added, as everywhere in SciPy. Users who like
-        nothing teach the model nothing and are known all the same.
+        timestamps are equal or missing, the last one in the frame. Duplicate entries of a sparse
+        matrix are added, as everywhere in SciPy. Users who like nothing do not affect the model,
+        but are known to it.
 
         Parameters
         ----------
         ratings : sparse matrix or array of shape (n_users, n_items), or frame
-            A frame is one of pandas or polars, or a dictionary of columns, a row a rating.
+            A frame is one of pandas or polars, or a dictionary of columns, with one row per rating.
         y : ignored
         user_ids, item_ids : sequences, default=None
             Ids of a matrix's rows and columns; None numbers them from 0.
@@ -164,12 +165,12 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
     def partial_fit(
         self, ratings: Any, y: Any = None, *, user_ids: Any = None, item_ids: Any = None
     ) -> Any:
-        """Take in new ratings of known items, by known or new users, and take one step on them.
+        """Add new ratings of known items, by known or new users, and take one step on these users.
 
-        A newer rating replaces an older one of the same user and item. The step is on these users
-        with all that they like by now, who stand for all users. Where nobody of them likes
-        anything there is no step. The first call on an estimator that is not fitted says which
-        items there are.
+        A newer rating replaces an older one of the same user and item. The step uses everything
+        that these users like by now, and treats them as a sample of all users. If none of them
+        likes anything, no step is taken. On an estimator that is not fitted, the ratings determine
+        the set of items.
 
         Parameters
         ----------
@@ -203,7 +204,7 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
     def _new_lda(self) -> LatentDirichletAllocation:
         names = {*self._get_param_names()} - {*_OWN}
         parameters = {name: getattr(self, name) for name in names}
-        # A user has few items: nothing to gain from leaving topics alone.
+        # A user has few items, so skipping topics would not save time.
         return LatentDirichletAllocation(max_doc_topics=None, **parameters)
 
     def _checked(self, ratings: Any, user_ids: Any, item_ids: Any) -> Ratings:
@@ -224,8 +225,8 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         if self.threshold is None:
             return "all ratings are 0, so nobody likes anything: there is nothing to learn from"
         return (
-            f"no rating reaches the threshold {self.threshold:g}{self._highest(ratings)}: nothing "
-            f"is left to learn from; lower the threshold"
+            f"no rating reaches the threshold {self.threshold:g}{self._highest(ratings)}: there is "
+            f"nothing to learn from; lower the threshold"
         )
 
     def _highest(self, ratings: Any) -> str:
@@ -241,12 +242,12 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         state = super().__getstate__()
         return {**state, "_cache": {}} if "_cache" in state else state
 
-    # --- disk
+    # --- files
 
     def save(self, path: Any) -> None:
         """Write the fitted recommender to a file; `trustream.load(path)` reads it again.
 
-        The file holds ids and ratings as well. A `callback` is not saved.
+        The file contains the ids and ratings as well. A `callback` is not saved.
         """
         self._check_fitted()
         params = {name: getattr(self, name) for name in _OWN}
@@ -265,5 +266,5 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
 
 
 def _with_entries(rows: sparse.csr_array) -> sparse.csr_array:
-    """Rows that are not empty: a user without likes says nothing about alpha."""
+    """Rows that are not empty: users without likes carry no information about alpha."""
     return rows[np.diff(rows.indptr) > 0]

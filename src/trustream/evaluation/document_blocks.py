@@ -1,4 +1,4 @@
-"""Documents in blocks, shared out among threads."""
+"""Process documents in blocks of bounded memory, each divided among threads."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from scipy import sparse
 from trustream.kernels import LANES, threads
 
 Array = NDArray[Any]
+# Called as progress(documents done, documents).
 Progress = Callable[[int, int], object]
 
-# Bounds of a block: words of documents, and numbers a kernel writes.
+# The largest block: nonzero counts in it, and numbers that a kernel writes for it.
 _ENTRIES = 1 << 20
 _NUMBERS = 1 << 22
 
 
 @dataclass(frozen=True)
-class Block:
-    """Some documents, with the topics of the words that occur in them.
+class DocumentBlock:
+    """Consecutive documents, and the topics restricted to the words that occur in them.
 
     Attributes:
-        first, last: which documents.
-        indptr, ids, counts: CSR; ids number the block's own words.
-        table: (W, padded K), beta_kw of a word divided by its largest over topics.
-        log_scale: (W,) logarithm of what was divided by.
-        n_tokens: (B,).
+        first, last: the block holds documents first, ..., last - 1.
+        indptr, ids, counts: the documents in CSR form; ids number the block's own W words.
+        table: (W, K padded to a multiple of LANES), beta_kw divided by its maximum over topics.
+        log_scale: (W,), the logarithm of that maximum.
+        n_tokens: (B,), the length of each document.
     """
 
     first: int
@@ -45,27 +46,32 @@ class Block:
 
     @property
     def size(self) -> int:
-        """B."""
+        """The number of documents, B."""
         return self.last - self.first
 
     def total(self, counts: Array) -> NDArray[np.int64]:
-        """(B,) sum_w n_dw."""
-        return _sums(self.indptr, counts).astype(np.int64)
+        """Return sum_w n_dw for each document, shape (B,)."""
+        return _row_sums(self.indptr, counts).astype(np.int64)
 
     def offset(self, counts: Array) -> NDArray[np.float64]:
-        """(B,) sum_w n_dw log_scale_w: what the division took from the log-likelihood."""
-        return _sums(self.indptr, counts * self.log_scale[self.ids])
+        """Return sum_w n_dw log_scale_w, (B,), to be added to log-likelihoods under `table`."""
+        return _row_sums(self.indptr, counts * self.log_scale[self.ids])
 
-    def share(
+    def run(
         self,
         work: Callable[[int, int], object],
         n_threads: int,
         power: float = 1.0,
         done: Callable[[int], object] | None = None,
     ) -> None:
-        """work(start, stop) on parts of the block, cost growing with a power of the length.
+        """Call work(start, stop) on parts of the block in parallel.
 
-        done(n) is called by this thread only, with the documents of this block finished so far.
+        Args:
+            work: processes the block's documents start, ..., stop - 1.
+            n_threads: number of threads.
+            power: the cost of a document grows with this power of its length.
+            done: called as done(documents of this block finished so far), always by the calling
+                thread.
         """
         here, lock, finished = threading.get_ident(), threading.Lock(), 0
 
@@ -80,8 +86,13 @@ class Block:
         threads.run(part, _parts(self.n_tokens**power + 1.0, 64 * n_threads), n_threads)
 
 
-def blocks(counts: sparse.csr_array, topics: Array, sums: Array, width: int) -> Iterator[Block]:
-    """The documents in order; memory is bounded if a kernel writes `width` numbers a document."""
+def document_blocks(
+    counts: sparse.csr_array, topics: Array, sums: Array, width: int
+) -> Iterator[DocumentBlock]:
+    """Yield the documents in order, in blocks for a kernel that writes `width` numbers for each.
+
+    `topics` (K, V) divided by `sums` (K,) are the probabilities of the words.
+    """
     n_documents, first = counts.shape[0], 0
     indptr = counts.indptr.astype(np.int64)
     n_topics = topics.shape[0]
@@ -95,21 +106,22 @@ def blocks(counts: sparse.csr_array, topics: Array, sums: Array, width: int) -> 
         largest = table.max(axis=1)
         table /= largest[:, None]
         data, pointers = counts.data[part], indptr[first : last + 1] - indptr[first]
-        n_tokens = _sums(pointers, data).astype(np.int64)
+        n_tokens = _row_sums(pointers, data).astype(np.int64)
         scale = np.log(largest)
-        yield Block(first, last, pointers, ids.astype(np.int64), data, table, scale, n_tokens)
+        ids = ids.astype(np.int64)
+        yield DocumentBlock(first, last, pointers, ids, data, table, scale, n_tokens)
         first = last
 
 
-def _sums(indptr: Array, values: Array) -> NDArray[np.float64]:
-    """Sums of CSR rows, empty ones included."""
+def _row_sums(indptr: Array, values: Array) -> NDArray[np.float64]:
+    """Sums of the rows of a CSR matrix; an empty row has 0."""
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     totals = np.bincount(rows, weights=values, minlength=indptr.size - 1)
     return totals.astype(np.float64)
 
 
 def _parts(cost: Array, n_parts: int) -> list[threads.Part]:
-    """Ranges of about the same cost, the dearest first."""
+    """Ranges of about the same cost, the most expensive first."""
     total = np.concatenate(([0.0], np.cumsum(cost)))
     goals = np.linspace(0, total[-1], min(n_parts, cost.size) + 1)
     edges = np.unique(np.concatenate((np.searchsorted(total, goals), [0, cost.size])))

@@ -1,4 +1,4 @@
-"""What results were made with."""
+"""Record the versions, machine and data that results were made with."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from trustream.kernels.threads import available_cores
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of what does the numbers.
+    """Return the versions of Python and of the numerical libraries.
 
     >>> sorted(versions())
     ['numba', 'numpy', 'python', 'scikit-learn', 'scipy', 'trustream']
@@ -30,7 +30,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, Any]:
-    """Cores and kind of machine, for the times."""
+    """Return the number of cores and the kind of machine, to interpret times."""
     return {
         "system": platform.system(),
         "architecture": platform.machine(),
@@ -40,7 +40,7 @@ def machine() -> dict[str, Any]:
 
 
 def sha256(paths: Iterable[Path]) -> str:
-    """Of the bytes of the files, one after the other."""
+    """Return the hash of the bytes of the files, one after another."""
     digest = hashlib.sha256()
     for path in paths:
         with path.open("rb") as file:

@@ -1,6 +1,6 @@
-"""A corpus that every machine has: the docstrings of the installed Python packages.
+"""Read a corpus that every machine has: the docstrings of the installed Python packages.
 
-Files are parsed, never imported, so that nothing runs and nothing is changed.
+Files are parsed, not imported, so that none of their code runs.
 """
 
 from __future__ import annotations
@@ -9,22 +9,21 @@ import ast
 import os
 import sys
 import sysconfig
-import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from trustream import text
 
 _SITE = ("site-packages", "dist-packages")
 _SKIPPED = {"__pycache__", "node_modules", "test", "tests", "testing", "idle_test", *_SITE}
-_LARGEST_FILE = 1_000_000  # bytes; longer ones are generated tables
+_LARGEST_FILE = 1_000_000  # bytes; larger ones are generated tables
 
 
 def default_roots() -> list[Path]:
     """Return the standard library and the site directories on ``sys.path``, in that order.
 
-    Other entries (the current directory, say) are left out: the corpus should not depend on
+    Other entries, such as the current directory, are left out: the corpus should not depend on
     where the command is run.
 
     Examples
@@ -81,7 +80,7 @@ def docstrings_of(source: bytes) -> list[str]:
             docstring = ast.get_docstring(node)
             if docstring:
                 found.append(docstring)
-        # Only statements hold definitions; expressions are most of the tree.
+        # Only statements contain definitions; most of the tree is expressions.
         pending += [
             child
             for child in reversed([*ast.iter_child_nodes(node)])
@@ -94,9 +93,7 @@ _HOLDERS = (ast.stmt, ast.excepthandler, ast.match_case)
 
 
 def tokenise(docstring: str) -> list[str]:
-    """Return the words of a docstring as `text.tokenise` does, without those of its examples.
-
-    Lines of interactive examples (``>>>``) are left out.
+    """Return the words of a docstring as `text.tokenise` does, without interactive examples.
 
     Examples
     --------
@@ -109,50 +106,20 @@ def tokenise(docstring: str) -> list[str]:
     return text.tokenise(prose)
 
 
-def collect(
-    roots: Sequence[Path] | None = None,
-    *,
-    max_documents: int = 10_000,
-    min_words: int = 20,
-    max_seconds: float = 60.0,
-    progress: Callable[[int], None] | None = None,
-) -> list[list[str]]:
-    """Return the docstrings under ``roots`` as lists of words, without duplicates.
+def stream(
+    roots: Sequence[Path] | None = None, *, min_words: int = 20
+) -> Iterator[list[list[str]]]:
+    """Yield the docstrings of one file after another as lists of words, without duplicates.
 
-    The top-level packages of all roots take turns, one file each, so that a bound on the number
-    of documents thins all of them and drops none. The order depends on the files alone;
-    ``max_seconds`` is a safety net for slow disks, and where it cuts depends on the machine.
+    The top-level packages of all roots take turns, one file each, so that a reader who stops early
+    has something of all of them. The order depends on the files alone.
 
     Parameters
     ----------
     roots : sequence of paths, optional
         Directories to walk; `default_roots` if not given.
-    max_documents, min_words, max_seconds
-        Stop after this many documents or seconds; leave out shorter documents.
-    progress : callable, optional
-        Called with the number of documents so far after each file.
-
-    Examples
-    --------
-    >>> documents = collect(max_documents=5)
-    >>> len(documents), min(map(len, documents)) >= 20
-    (5, True)
-    """
-    deadline = time.monotonic() + max_seconds
-    documents: list[list[str]] = []
-    for found in stream(roots, min_words=min_words):
-        documents += found
-        if progress is not None:
-            progress(min(len(documents), max_documents))
-        if len(documents) >= max_documents or time.monotonic() > deadline:
-            break
-    return documents[:max_documents]
-
-
-def stream(
-    roots: Sequence[Path] | None = None, *, min_words: int = 20
-) -> Iterator[list[list[str]]]:
-    """Yield the docstrings of one file after the other, as `collect` takes them.
+    min_words : int
+        Shorter docstrings are left out.
 
     Examples
     --------
@@ -160,7 +127,7 @@ def stream(
     True
     """
     seen: set[tuple[str, ...]] = set()
-    for path in _in_turns(default_roots() if roots is None else roots):
+    for path in _by_turns(default_roots() if roots is None else roots):
         try:
             if path.stat().st_size > _LARGEST_FILE:
                 continue
@@ -176,8 +143,8 @@ def stream(
         yield found
 
 
-def _in_turns(roots: Sequence[Path]) -> Iterator[Path]:
-    """Yield the files of all top-level packages, a file of each in turn."""
+def _by_turns(roots: Sequence[Path]) -> Iterator[Path]:
+    """Yield the files of all top-level packages, one file of each in turn."""
     packages: dict[tuple[Path, str], list[Path]] = {}
     for root in roots:
         for path in source_files(root):

@@ -1,4 +1,4 @@
-"""Carrying out an experiment, from where it was stopped."""
+"""Run an experiment, or continue one that was stopped."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from typing import Any
 
 from rich.console import Console
 
-from experiments import facts
-from experiments.frame import Experiment, Record, Result, Run, Settings, Source
+from experiments import provenance
+from experiments.experiment import Experiment, Record, Result, Run, Settings, Source
 from experiments.progress import progress
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What the user asked for; `n_seeds` None is what the experiment has for its scale."""
+    """The options of a run; `n_seeds` None is the default of the experiment at its scale."""
 
     data: Path
     out: Path
@@ -30,19 +30,19 @@ class Setup:
 
     @property
     def folder(self) -> Path:
-        """Where files go: what was run at one scale never mixes with the other's."""
+        """The folder of the results, a different one for each scale."""
         return self.out / self.scale
 
 
 def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
-    """Have `write` make a file beside `path`, then put it there: it is whole or not there."""
+    """Let `write` create a temporary file, then rename it to `path`, so that it is complete."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
     os.close(handle)
     temporary = Path(name)
     try:
         write(temporary)
-        # A temporary file is for its owner only; a result is for everybody, as others are.
+        # A temporary file is readable by its owner only; a result has the usual permissions.
         umask = os.umask(0)
         os.umask(umask)
         temporary.chmod(0o666 & ~umask)
@@ -52,7 +52,7 @@ def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """The same for text."""
+    """Write a text as `write_atomically` does."""
     write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
 
 
@@ -66,7 +66,7 @@ def complete(experiment: Experiment, setup: Setup, console: Console) -> Result:
     n_seeds = setup.n_seeds or experiment.n_seeds[setup.scale]
     data, source = experiment.load(setup.data, settings)
     runs = experiment.plan(settings, n_seeds)
-    versions = facts.versions()
+    versions = provenance.versions()
     folder = setup.folder / "runs" / experiment.name
     keys = {run.name: _key(experiment, run, settings, source, versions) for run in runs}
     records = {run.name: _read(folder / f"{run.name}.json", keys[run.name]) for run in runs}
@@ -83,7 +83,7 @@ def complete(experiment: Experiment, setup: Setup, console: Console) -> Result:
             done += run.cost
     finished = [record for record in records.values() if record is not None]
     result = Result(
-        experiment.name, setup.scale, settings, source, versions, facts.machine(), finished
+        experiment.name, setup.scale, settings, source, versions, provenance.machine(), finished
     )
     _write(experiment, result, setup.folder)
     return result
@@ -110,7 +110,7 @@ def _perform(
 def _key(
     experiment: Experiment, run: Run, settings: Settings, source: Source, versions: dict[str, str]
 ) -> str:
-    """Of all that decides what comes out of a run."""
+    """The hash of everything that determines the result of a run."""
     parts = [
         experiment.name,
         dict(settings),
@@ -124,7 +124,7 @@ def _key(
 
 
 def _read(path: Path, key: str) -> Record | None:
-    """A finished run, None if there is none or it was another."""
+    """A finished run; None if there is none, or if its key is different."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, json.JSONDecodeError):

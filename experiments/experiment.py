@@ -1,4 +1,4 @@
-"""What an experiment is, and what comes out of it."""
+"""Define experiments, their runs and their results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCALES = ("quick", "paper")
 
 Settings = Mapping[str, Any]
 Point = dict[str, Any]
-# Told how much of a run's cost is done.
+# Called with the part of a run's cost that is done.
 Tick = Callable[[float], None]
 
 

@@ -1,4 +1,4 @@
-"""The demonstration: docstrings stream into a store while a model learns from it."""
+"""Stream docstrings into a store while a model learns from it."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 
 from rich.console import Console
 
-from trustream import docstrings
-from trustream.demo_view import View
+from trustream.demo import docstrings
+from trustream.demo.screen import Screen
 from trustream.store import open_store
 from trustream.store.protocol import Record, Totals
 from trustream.streaming.lda.model import TopicStream
@@ -21,28 +21,29 @@ from trustream.streaming.trainer import StreamInfo, StreamTrainer
 from trustream.topics.summary import summarise
 
 _FEWEST_DOCUMENTS = 100
-# Documents arrive over this share of the time; in the rest the model sees no new ones.
+# Documents arrive during this share of the time; after it the model sees no new ones.
 _ARRIVING = 0.7
+# Documents per write.
 _RECORDS = 20
 
 
 @dataclass(frozen=True)
 class DemoResult:
-    """What `run` did.
+    """What the demonstration has learned.
 
     Attributes
     ----------
     store : Path
-        The store; it stays.
+        The file of the store, which is kept.
     topics : list of lists of str
         The most probable words of each topic, the largest topic first.
     totals : Totals
         Of the store at the end.
     steps : int
-        Steps that the trainer took.
+        Number of steps that the trainer took.
     scores : list of (float, float)
-        Seconds since the start, and by how many nats a word the topics predict held-out documents
-        better than word frequencies do.
+        Seconds since the start, and the gain of the topics over word frequencies on held-out
+        documents, in nats per word.
     """
 
     store: Path
@@ -63,19 +64,20 @@ def run(
     roots: Sequence[Path] | None = None,
     out: Console | None = None,
 ) -> DemoResult:
-    """Stream docstrings into a store and learn from it, with a view of both; say what came out.
+    """Stream docstrings into a store, learn topics from it, and show both on the screen.
 
     Parameters
     ----------
     n_components, n_words : int
-        Topics to learn, words to show for each.
+        Number of topics to learn, and of words to show for each.
     max_documents, roots
-        How many docstrings, and from where (`trustream.docstrings.stream`).
+        Maximal number of docstrings, and the directories of their packages
+        (`trustream.demo.docstrings.stream`).
     seconds : float
-        How long to learn. Documents arrive over the first 70 % of it.
+        How long to learn. Documents arrive during the first 70 % of that time.
     seed : int
     store : path, optional
-        The SQLite file to make; in a new temporary directory if not given.
+        The SQLite file to create; in a new temporary directory if not given.
     out : rich.console.Console, optional
         Standard output if not given.
 
@@ -93,13 +95,13 @@ def run(
         writer = _Writer(path, roots, max_documents, _ARRIVING * seconds)
         writer.start()
         start = time.monotonic()
-        view = View(out, n_words)
+        screen = Screen(out, n_words)
         options = {"batch_size": 50, "score_every": 10, "random_state": seed}
-        with StreamTrainer(opened, n_components, **options) as trainer, view:  # type: ignore[arg-type]
+        with StreamTrainer(opened, n_components, **options) as trainer, screen:  # type: ignore[arg-type]
             save_settings(opened, trainer.model)
 
             def after(info: StreamInfo) -> bool:
-                view.show(trainer, info, time.monotonic() - start)
+                screen.show(trainer, info, time.monotonic() - start)
                 return writer.failed
 
             try:
@@ -110,13 +112,13 @@ def run(
         writer.check()
         totals = opened.totals()
         topics = [topic.words for topic in summarise(load_model(opened), n_words)]
-    result = DemoResult(path, topics, totals, trainer.n_steps, view.scores)
-    view.report(result)
+    result = DemoResult(path, topics, totals, trainer.n_steps, screen.scores)
+    screen.report(result)
     return result
 
 
 class _Writer(threading.Thread):
-    """Adds docstrings to the store at an even pace, through a connection of its own."""
+    """Adds docstrings to the store at a steady pace, through a connection of its own."""
 
     def __init__(
         self, path: Path, roots: Sequence[Path] | None, max_documents: int, seconds: float
@@ -131,16 +133,16 @@ class _Writer(threading.Thread):
 
     @property
     def failed(self) -> bool:
-        """Whether there is no point in going on."""
+        """Whether an error has ended the thread."""
         return self._error is not None
 
     @property
     def too_few(self) -> bool:
-        """Whether all was read and it was not enough."""
+        """Whether the demonstration must end: after an error, or for lack of docstrings."""
         return self.failed or (self._finished and self.n_documents < _FEWEST_DOCUMENTS)
 
     def run(self) -> None:
-        """Called by the thread."""
+        """Write all documents; called by the thread."""
         try:
             self._write()
         except BaseException as error:
@@ -148,18 +150,18 @@ class _Writer(threading.Thread):
         self._finished = True
 
     def stop(self) -> None:
-        """End the thread, whatever is left to read."""
+        """End the thread, even if docstrings are left."""
         self._ended.set()
         self.join()
 
     def check(self) -> None:
-        """Raise what went wrong."""
+        """Raise the error of the thread, or one if there were too few docstrings."""
         if self._error is not None:
             raise self._error
         if self.n_documents < _FEWEST_DOCUMENTS:
             raise ValueError(
-                f"found {self.n_documents} docstrings of some length; "
-                f"the demo needs {_FEWEST_DOCUMENTS}"
+                f"found {self.n_documents} docstrings that are long enough; "
+                f"the demonstration needs {_FEWEST_DOCUMENTS}"
             )
 
     def _write(self) -> None:

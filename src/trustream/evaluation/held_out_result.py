@@ -1,10 +1,9 @@
-"""What the estimators of held-out likelihood return."""
+"""Read the results of an estimate of held-out likelihood."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,12 +31,12 @@ class HeldOut:
         exp(-per_word); lower is better.
     standard_error : float or None
         Monte-Carlo error of ``per_word``, for these documents: how much it changes with the seed.
-        It says nothing of an estimator's bias. 0 where nothing is random, None where it is unknown
-        (one repetition).
+        It does not include the bias of an estimator. 0 where nothing is random, None where it is
+        unknown (one repetition).
     standard_error_documents : float or None
         Sampling error of ``per_word``: how much it would change with other documents of the same
-        kind, from the spread over documents (that of a ratio of sums). The Monte-Carlo error is
-        part of the spread. None for fewer than two documents with tokens.
+        kind, from the spread over documents (that of a ratio of sums), which includes the
+        Monte-Carlo error. None for fewer than two documents with tokens.
 
     Examples
     --------
@@ -45,7 +44,7 @@ class HeldOut:
     >>> result.per_word, round(result.perplexity, 3), round(result.standard_error, 4)
     (-2.0, 7.389, 0.0333)
     >>> result
-    HeldOut(chib: -2.0000 ± 0.0333 nats a word, ± 0.0000 over documents, perplexity 7.39,
+    HeldOut(chib: -2.0000 ± 0.0333 nats per word, ± 0.0000 over documents, perplexity 7.39,
     2 documents, 3 tokens)
     """
 
@@ -57,7 +56,7 @@ class HeldOut:
 
     @property
     def per_word(self) -> float:
-        """Nats a word."""
+        """Mean over tokens, in nats per word."""
         return float(self.per_document.sum() / self.n_tokens.sum())
 
     @property
@@ -89,42 +88,7 @@ class HeldOut:
 
         over = error(self.standard_error_documents, " over documents")
         return (
-            f"HeldOut({self.method}: {self.per_word:.4f}{error(self.standard_error, '')} nats a "
-            f"word{over and ','}{over}, perplexity {self.perplexity:.2f}, "
+            f"HeldOut({self.method}: {self.per_word:.4f}{error(self.standard_error, '')} nats "
+            f"per word{over and ','}{over}, perplexity {self.perplexity:.2f}, "
             f"{self.per_document.size:,} documents, {int(self.n_tokens.sum()):,} tokens)"
         )
-
-
-def log_mean_exp(values: NDArray[Any]) -> tuple[Float64, Float64 | None]:
-    """log mean_r exp(values_dr) over the last axis, and its variance by the jackknife.
-
-    With l_r the result without repetition r, the variance is (R-1)/R sum_r (l_r - mean l)^2. It
-    stays honest where one repetition outweighs all others; None for R = 1.
-
-    >>> value, variance = log_mean_exp(np.log([[1.0, 3.0]]))
-    >>> np.exp(value), np.allclose(variance, np.log(3) ** 2 / 4)
-    (array([2.]), True)
-    """
-    n = values.shape[1]
-    total = _log_sum_exp(values)
-    if n == 1:
-        return total, None
-    # What is left without the largest is summed afresh: it may be smaller by any factor.
-    top = values.argmax(axis=1)[:, np.newaxis]
-    others = values.copy()
-    np.put_along_axis(others, top, -np.inf, axis=1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        left_out = total[:, np.newaxis] + np.log1p(-np.exp(others - total[:, np.newaxis]))
-        np.put_along_axis(left_out, top, _log_sum_exp(others)[:, np.newaxis], axis=1)
-        spread = left_out - left_out.mean(axis=1, keepdims=True)
-        variance = (n - 1) / n * (spread**2).sum(axis=1)
-    return total - math.log(n), np.where(np.isnan(variance), np.inf, variance)
-
-
-def _log_sum_exp(values: NDArray[Any]) -> Float64:
-    """log sum_r exp(values_dr); minus infinity where all are."""
-    largest = values.max(axis=1, keepdims=True)
-    largest = np.where(np.isfinite(largest), largest, 0.0)
-    with np.errstate(divide="ignore"):
-        total = np.log(np.exp(values - largest).sum(axis=1)) + largest[:, 0]
-    return np.asarray(total, dtype=np.float64)

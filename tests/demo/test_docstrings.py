@@ -7,13 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from trustream import docstrings
-from trustream.docstrings import (
-    collect,
-    docstrings_of,
-    source_files,
-    tokenise,
-)
+from trustream.demo import docstrings
+from trustream.demo.docstrings import docstrings_of, source_files, stream, tokenise
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -21,6 +16,10 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 def prose(seed: str, n: int = 25) -> str:
     """Return ``n`` different words, none of them a stop word."""
     return " ".join(f"{seed}qq{LETTERS[index // 26]}{LETTERS[index % 26]}" for index in range(n))
+
+
+def collect(root: Path, min_words: int = 20) -> list[list[str]]:
+    return [words for found in stream([root], min_words=min_words) for words in found]
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -116,60 +115,44 @@ def test_source_files_are_sorted_and_without_tests(tmp_path: Path) -> None:
     assert [path.relative_to(tmp_path).as_posix() for path in source_files(tmp_path)] == kept
 
 
-def test_collect_takes_turns_between_packages(tmp_path: Path) -> None:
+def test_packages_take_turns(tmp_path: Path) -> None:
     for name in ("one", "two"):
         for number in "abc":
             write(tmp_path / f"{name}/{number}.py", module(prose(f"{name}{number}")))
     expected = ["onea", "twoa", "oneb", "twob", "onec", "twoc"]
-    assert first_words(collect([tmp_path])) == expected
-    assert first_words(collect([tmp_path], max_documents=3)) == expected[:3]
-    assert collect([tmp_path]) == collect([tmp_path])
+    assert first_words(collect(tmp_path)) == expected
+    assert collect(tmp_path) == collect(tmp_path)
 
 
-def test_collect_order_does_not_depend_on_the_order_of_creation(tmp_path: Path) -> None:
+def test_the_order_does_not_depend_on_the_order_of_creation(tmp_path: Path) -> None:
     names = [f"{package}/{number}.py" for package in "pqr" for number in "abc"]
     for name in names:
         write(tmp_path / "forward" / name, module(prose(name.replace("/", "")[:2])))
     for name in reversed(names):
         write(tmp_path / "backward" / name, module(prose(name.replace("/", "")[:2])))
-    assert collect([tmp_path / "forward"]) == collect([tmp_path / "backward"])
+    assert collect(tmp_path / "forward") == collect(tmp_path / "backward")
 
 
-def test_collect_bounds(tmp_path: Path) -> None:
+def test_short_docstrings_are_left_out(tmp_path: Path) -> None:
     write(tmp_path / "m.py", module(prose("short", 19), prose("long", 20), prose("more", 30)))
-    assert first_words(collect([tmp_path])) == ["long", "more"]
-    assert first_words(collect([tmp_path], min_words=25)) == ["more"]
-    assert first_words(collect([tmp_path], max_documents=1)) == ["long"]
+    assert first_words(collect(tmp_path)) == ["long", "more"]
+    assert first_words(collect(tmp_path, min_words=25)) == ["more"]
 
 
-def test_collect_stops_in_time(tmp_path: Path) -> None:
-    write(tmp_path / "a.py", module(prose("first")))
-    write(tmp_path / "b.py", module(prose("second")))
-    assert first_words(collect([tmp_path], max_seconds=-1.0)) == ["first"]
-
-
-def test_collect_drops_duplicates_and_bad_files(tmp_path: Path) -> None:
+def test_duplicates_and_bad_files_are_left_out(tmp_path: Path) -> None:
     write(tmp_path / "a.py", module(prose("same"), prose("other")))
     write(tmp_path / "b.py", module(prose("same")))
     write(tmp_path / "broken.py", b"def f(:\n")
     write(tmp_path / "huge.py", module(prose("huge")) + "#" * 1_000_001)
     (tmp_path / "dangling.py").symlink_to(tmp_path / "nowhere.py")
-    assert first_words(collect([tmp_path])) == ["same", "other"]
+    assert first_words(collect(tmp_path)) == ["same", "other"]
 
 
-def test_collect_never_imports(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(tmp_path))
     write(tmp_path / "bomb.py", f'"""{prose("bomb")}"""\nraise SystemExit("imported")\n')
-    assert first_words(collect([tmp_path])) == ["bomb"]
+    assert first_words(collect(tmp_path)) == ["bomb"]
     assert "bomb" not in sys.modules
-
-
-def test_collect_reports_progress(tmp_path: Path) -> None:
-    write(tmp_path / "a.py", module(prose("one"), prose("two")))
-    write(tmp_path / "b.py", module(prose("three"), prose("four")))
-    seen: list[int] = []
-    collect([tmp_path], max_documents=3, progress=seen.append)
-    assert seen == [2, 3]
 
 
 def test_default_roots_hold_the_library_and_the_packages() -> None:

@@ -1,4 +1,4 @@
-"""Checks of what the estimators of held-out likelihood are given, and seeds."""
+"""Validate the arguments of evaluation functions, and derive random streams from a seed."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ from trustream import kernels, matrices
 
 Array = NDArray[Any]
 
-# Row sums of float32 topics are off by this much at worst; anything beyond is no rounding.
+# Rounding in float32 changes row sums of topics by less than this; a larger error is a mistake.
 _TOLERANCE = 1e-3
 
 
 def as_counts(counts: Any, name: str = "counts", may_be_empty: bool = False) -> sparse.csr_array:
-    """Documents x words as CSR with whole numbers (int64); what came is left as it is.
+    """Return counts of words, (documents, words), in CSR form and int64.
 
-    No document has more than `matrices.MOST_TOKENS`, so that sums are exact in float64.
+    The argument is not modified. Documents of more than `matrices.MOST_TOKENS` tokens are refused,
+    so that sums are exact in float64.
 
     >>> as_counts([[2.0, 0.0]]).data
     array([2])
@@ -51,7 +52,7 @@ def as_counts(counts: Any, name: str = "counts", may_be_empty: bool = False) -> 
         )
     result = sparse.csr_array((whole, given.indices, given.indptr), shape=given.shape)
     if not whole.all():
-        result = result.copy()  # the next works in place, and the arrays may be the caller's
+        result = result.copy()  # eliminate_zeros works in place; the arrays may be the caller's
         result.eliminate_zeros()
     if not may_be_empty and result.nnz == 0:
         raise ValueError(
@@ -61,7 +62,7 @@ def as_counts(counts: Any, name: str = "counts", may_be_empty: bool = False) -> 
 
 
 def as_topics(topics: ArrayLike, name: str = "topics") -> tuple[Array, Array]:
-    """topics (K, V) as they came, and their row sums (K,) to divide by.
+    """Return topics (K, V) as given, and their row sums (K,) by which to divide them.
 
     >>> as_topics([[0.25, 0.75]])[1]
     array([1.])
@@ -69,7 +70,7 @@ def as_topics(topics: ArrayLike, name: str = "topics") -> tuple[Array, Array]:
     given = np.asarray(topics)
     if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "biuf":
         raise ValueError(
-            f"{name} must have two dimensions and numbers in it, got shape {given.shape}"
+            f"{name} must be an array of numbers with two dimensions, got shape {given.shape}"
         )
     sums = given.sum(axis=1, dtype=np.float64)
     if not np.isfinite(sums).all():
@@ -87,7 +88,7 @@ def as_topics(topics: ArrayLike, name: str = "topics") -> tuple[Array, Array]:
 
 
 def as_alpha(alpha: ArrayLike, n_topics: int) -> NDArray[np.float64]:
-    """alpha as (K,) float64.
+    """Return alpha as an array (K,) of float64.
 
     >>> as_alpha(0.5, 2)
     array([0.5, 0.5])
@@ -104,7 +105,7 @@ def as_alpha(alpha: ArrayLike, n_topics: int) -> NDArray[np.float64]:
 
 
 def check_fit(counts: sparse.csr_array, topics: Array, name: str = "counts") -> None:
-    """Same vocabulary, and no word occurs to which every topic gives probability zero."""
+    """Refuse counts with another vocabulary, or with a word that is impossible in every topic."""
     if counts.shape[1] != topics.shape[1]:
         raise ValueError(
             f"{name} has {counts.shape[1]} words and topics has {topics.shape[1]}; count with the "
@@ -120,15 +121,33 @@ def check_fit(counts: sparse.csr_array, topics: Array, name: str = "counts") -> 
         )
 
 
-def positive(value: Any, name: str, least: int = 1) -> int:
-    """A whole number that is large enough."""
-    if not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}, got {value!r}")
+def whole_number(name: str, value: Any, least: int = 1) -> int:
+    """Return `value` as an int; other types and numbers below `least` are refused.
+
+    >>> whole_number("n", 3)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be an integer of at least {least}, got {value!r}")
     return int(value)
 
 
+def as_interactions(matrix: Any, name: str) -> sparse.csr_array:
+    """Return a copy of a (users, items) matrix in CSR form and float64, without stored zeros.
+
+    >>> as_interactions([[0, 2], [0, 0]], "seen").nnz
+    1
+    """
+    given = matrices.csr(matrix, name, summed=True)
+    result = sparse.csr_array(given, dtype=np.float64, copy=True)
+    if not np.isfinite(result.data).all():
+        raise ValueError(f"{name} has entries that are NaN or infinite, expected finite numbers")
+    result.eliminate_zeros()
+    return result
+
+
 def seed_of(random_state: Any) -> int:
-    """64 bits from None, a whole number, or a NumPy generator of either kind, which moves on."""
+    """Return 64 bits drawn from None, an integer, or a NumPy generator of either kind."""
     if isinstance(random_state, np.random.RandomState):
         high, low = random_state.randint(0, 2**32, size=2, dtype=np.uint64).tolist()
         return int(high << 32 | low)
@@ -137,7 +156,10 @@ def seed_of(random_state: Any) -> int:
 
 
 def stream_keys(seed: int, first: int, last: int) -> NDArray[np.uint64]:
-    """A key for each of the documents first..last, by the document's number alone."""
+    """Return a key for the random stream of each document first, ..., last - 1.
+
+    A key depends only on the seed and the document's index.
+    """
     with np.errstate(over="ignore"):
         x = np.arange(first, last, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
         x ^= np.uint64(seed)
@@ -147,7 +169,7 @@ def stream_keys(seed: int, first: int, last: int) -> NDArray[np.uint64]:
 
 
 def likelihood_kernels(backend: str) -> ModuleType:
-    """The kernels of that name.
+    """Return the module of kernels for the likelihood, "compiled" or "reference".
 
     >>> likelihood_kernels("reference").__name__
     'trustream.kernels.likelihood_reference'

@@ -10,8 +10,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial import distance as scipy_distance
 
-from trustream.evaluation import topics as module
-from trustream.evaluation.topics import DISTANCES, diversity, match_topics
+from trustream.evaluation import topic_comparison as module
+from trustream.evaluation.topic_comparison import DISTANCES, diversity, match_topics
 from trustream.evaluation.word_lists import top_words
 
 

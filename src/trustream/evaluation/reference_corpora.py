@@ -1,4 +1,4 @@
-"""Reference corpora for coherence: what may come in, and how its words meet those of topics."""
+"""Read reference corpora for coherence, and map the words of topics to theirs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Texts = Iterable[Sequence[Any]]
 
 
 def is_matrix(reference: Any) -> bool:
-    """Whether a reference is documents x words, and not texts.
+    """Return whether a reference is a documents x words matrix rather than texts.
 
     >>> is_matrix(np.zeros((2, 3))), is_matrix([[0, 1], [2]])
     (True, False)
@@ -24,7 +24,7 @@ def is_matrix(reference: Any) -> bool:
 
 
 def matrix(reference: Any) -> sp.csr_array:
-    """Counts as a sparse matrix in rows; the argument is left as it was.
+    """Return a reference as a CSR matrix of counts; the argument is not modified.
 
     >>> matrix(np.eye(3)).nnz
     3
@@ -35,7 +35,7 @@ def matrix(reference: Any) -> sp.csr_array:
             f"the reference has shape {documents.shape} and {documents.nnz} entries: "
             "pass documents with words in them"
         )
-    # The smallest is NaN if any is.
+    # The minimum is NaN if any entry is.
     if not documents.data.min() >= 0:
         raise ValueError(
             f"the reference has an entry {documents.data.min()}, expected counts of at least 0"
@@ -46,9 +46,9 @@ def matrix(reference: Any) -> sp.csr_array:
 def columns(
     words: list[list[Any]], width: int | None, n_features: int, vocabulary: Sequence[str] | None
 ) -> list[np.ndarray]:
-    """Topics as columns of a matrix of `n_features` words.
+    """Return topics as arrays of columns of a matrix of `n_features` words.
 
-    `width` is the number of words of the array that topics came as, None for lists of words.
+    `width` is the number of columns of topics given as an array, None for lists of words.
 
     >>> columns([["b", "a"]], None, 2, ["a", "b"])
     [array([1, 0])]
@@ -74,7 +74,7 @@ def columns(
 def texts(
     reference: Any, words: list[list[Any]], width: int | None, vocabulary: Sequence[str] | None
 ) -> tuple[Texts, Callable[[Sequence[Any]], np.ndarray], list[np.ndarray]]:
-    """Texts, a function that turns one into word numbers, and the topics as such numbers.
+    """Return texts, a function that maps a text to word numbers, and the topics as word numbers.
 
     >>> _, column_of, topics = texts([["a", "x", "b"]], [["b", "a"]], None, None)
     >>> column_of(["a", "x", "b"]), topics
@@ -104,7 +104,7 @@ def texts(
 
 
 def _peek(reference: Any) -> tuple[bool, Texts]:
-    """Whether tokens are strings, and the texts with nothing taken away."""
+    """Whether tokens are strings, and an iterable of all texts."""
     if isinstance(reference, str) or not isinstance(reference, Iterable):
         raise ValueError(
             f"the reference is a {type(reference).__name__}, expected a matrix "
@@ -129,7 +129,7 @@ def _check_text(text: Any) -> None:
 
 
 class _StringText:
-    """Strings to word numbers, -1 for words in no topic."""
+    """Maps strings to word numbers, -1 for words in no topic."""
 
     def __init__(self, number: dict[str, int]) -> None:
         self._number = number
@@ -144,7 +144,7 @@ class _StringText:
 
 
 class _NumberedText:
-    """Numbers as they are, after a check; -1 takes a place and is no word."""
+    """Checks texts of word numbers, where -1 stands for a word outside the vocabulary."""
 
     def __init__(self, n_features: int | None) -> None:
         self._n_features = n_features
@@ -166,14 +166,14 @@ class _NumberedText:
 
 
 def _numbers(words: list[list[str]], vocabulary: Sequence[str]) -> list[list[int]]:
-    """Strings as places in the vocabulary."""
+    """Strings as positions in the vocabulary."""
     place = {word: v for v, word in enumerate(vocabulary)}
     if len(place) < len(vocabulary):
         raise ValueError("vocabulary has a word twice: expected each word once")
     unknown = sorted({word for topic in words for word in topic if word not in place})
     if unknown:
         raise ValueError(
-            f"{len(unknown)} words of topics are not in the vocabulary, {unknown[0]!r} for one: "
+            f"{len(unknown)} words of topics are not in the vocabulary, such as {unknown[0]!r}: "
             "leave them out, or pass the vocabulary that topics were made with"
         )
     return [[place[word] for word in topic] for topic in words]

@@ -1,4 +1,4 @@
-"""What the demonstration shows while it runs: numbers, a small plot, the topics as they form."""
+"""Show a running demonstration: numbers, a small plot, and the topics as they form."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from trustream.terminal import shown
 from trustream.topics.summary import summarise
 
 if TYPE_CHECKING:
-    from trustream.demo import DemoResult
+    from trustream.demo.demonstration import DemoResult
     from trustream.streaming.trainer import StreamInfo, StreamTrainer
 
 _BARS = "▁▂▃▄▅▆▇█"
-# Seconds between two looks at the topics, and between two lines where there is no terminal.
-_EVERY = {True: 0.5, False: 5.0}
+# Seconds between two updates of a terminal, and between two lines elsewhere.
+_SECONDS_ON_TERMINAL, _SECONDS_ELSEWHERE = 0.5, 5.0
 
 
 def sparkline(values: list[float], width: int) -> str:
-    """The last values as bars, lowest to highest, at most `width` of them.
+    """Return values as a line of at most `width` bars, from lowest to highest.
 
     >>> sparkline([0.0, 1.0, 2.0, 7.0], 10)
     '▁▂▃█'
     >>> sparkline([3.0], 10)
     '█'
     """
-    # Averages of neighbours, so that the whole time is seen.
+    # Each bar is a mean of neighbours, so that all values are represented.
     size = -(-len(values) // max(width, 1))
     means = [
         sum(values[i : i + size]) / len(values[i : i + size]) for i in range(0, len(values), size)
@@ -44,8 +44,8 @@ def sparkline(values: list[float], width: int) -> str:
     return "".join(_BARS[round(top * (value - low) / span)] for value in means)
 
 
-class View:
-    """A screen that changes on a terminal, a line now and then elsewhere."""
+class Screen:
+    """A live display on a terminal, and a line from time to time elsewhere."""
 
     def __init__(self, console: Console, n_words: int) -> None:
         self._console, self._n_words = console, n_words
@@ -53,7 +53,7 @@ class View:
         self._due = 0.0
         self.scores: list[tuple[float, float]] = []
 
-    def __enter__(self) -> View:
+    def __enter__(self) -> Screen:
         if self._console.is_terminal:
             self._live = Live(console=self._console, transient=True, auto_refresh=False)
             self._live.__enter__()
@@ -65,13 +65,13 @@ class View:
             self._live = None
 
     def show(self, trainer: StreamTrainer, info: StreamInfo, seconds: float) -> None:
-        """Called after each step."""
+        """Show the state after a step."""
         if info.score is not None:
             self.scores.append((seconds, info.score.gain))
         now = time.monotonic()
         if now < self._due:
             return
-        self._due = now + _EVERY[self._live is not None]
+        self._due = now + (_SECONDS_ELSEWHERE if self._live is None else _SECONDS_ON_TERMINAL)
         if self._live is None:
             self._console.print(self._numbers(info, seconds), highlight=False)
         else:
@@ -95,7 +95,7 @@ class View:
             parts.append(
                 Panel(
                     f"{line}  {values[-1]:.3f}",
-                    title="held-out: nats a word better than word frequencies, over time",
+                    title="held-out gain over word frequencies in nats per word, over time",
                     title_align="left",
                     expand=False,
                 )
@@ -104,19 +104,19 @@ class View:
         return Group(*parts)
 
     def report(self, result: DemoResult) -> None:
-        """The end: what was learned, and how to go on."""
+        """Print what was learned, and commands to continue with."""
         out, t = self._console, result.totals
         out.print(_table(result.topics, "Topics, the largest first"))
         if self.scores:
             first, last = self.scores[0][1], self.scores[-1][1]
             out.print(
                 "On held-out docstrings the topics were better than word frequencies by "
-                f"{first:.3f} nats a word after the first steps, and by {last:.3f} at the end.",
+                f"{first:.3f} nats per word after the first steps, and by {last:.3f} at the end.",
                 highlight=False,
             )
         out.print(
             f"{t.documents:,} docstrings came in, {t.tokens:,} words, and {result.steps:,} steps "
-            "were taken meanwhile. All of it is in one file; go on with it:",
+            "were taken meanwhile. Everything is in one file, which other commands can use:",
             highlight=False,
         )
         for command in ("status", "topics", "train"):

@@ -1,4 +1,4 @@
-"""Reading a fitted recommender: lists of items, and how good they are."""
+"""Ask a fitted recommender for lists of items, and evaluate them."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from sklearn.exceptions import NotFittedError
 from trustream.estimators import LatentDirichletAllocation
 from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.item_ranking import ranking
-from trustream.evaluation.item_scores import positive_integer
 from trustream.evaluation.ranking_result import Ranking
+from trustream.evaluation.validation import whole_number
 from trustream.kernels import threads
 from trustream.recommender.ratings import (
-    Columns,
+    RatingColumns,
     Ratings,
-    entries_of,
     from_matrix,
     is_frame,
-    matrix_of_last,
-    pattern,
-    weights_of,
-    without_zeros,
+    latest_matrix,
+    like_weights,
+    liked_items,
+    rated_items,
+    rating_rows,
 )
-from trustream.recommender.results import RecommendationLists, Recommendations
+from trustream.recommender.recommendations import RecommendationLists, Recommendations
 
 Array = NDArray[Any]
 
 
-class RankedItems:
-    """What `TopicRecommender` can be asked once it is fitted."""
+class FittedRecommender:
+    """The methods of a fitted `TopicRecommender`."""
 
     threshold: float | None
     n_jobs: int | None
@@ -43,13 +43,13 @@ class RankedItems:
     timestamp_column: str | None
     lda_: LatentDirichletAllocation
     _data: Ratings
-    # theta (U, K), beta (K, I) and seen items (U, I), each once it has been asked for.
+    # theta (U, K), beta (K, I) and seen items (U, I), each after its first use.
     _cache: dict[str, Any]
 
     def recommend(self, user: Any, n: int = 20, *, exclude_seen: bool = True) -> Recommendations:
-        """The n best items for a known user; a shorter list if fewer are left.
+        """Return the n best items for a known user, or a shorter list if fewer are left.
 
-        A user who likes nothing gets what the average user likes.
+        For a user who likes nothing, these are the items that the average user likes.
 
         Parameters
         ----------
@@ -57,36 +57,36 @@ class RankedItems:
             The user's id.
         n : int, default=20
         exclude_seen : bool, default=True
-            Whether to leave out what the user has rated, liked or not.
+            Whether to leave out the items that the user has rated, liked or not.
         """
         return self.recommend_all(n, users=[user], exclude_seen=exclude_seen)[0]
 
     def recommend_for(
         self, items: Iterable[Any] | Mapping[Any, float], n: int = 20, *, exclude_seen: bool = True
     ) -> Recommendations:
-        """The n best items for somebody who likes `items`, without learning from them.
+        """Return the n best items for somebody who likes `items`, without learning from them.
 
         Parameters
         ----------
         items : ids, or mapping from ids to ratings
-            An id counts once, however often it is given. Without items the list is what the
-            average user likes.
+            An id counts once, even if it is given several times. Without items the list has what
+            the average user likes.
         n : int, default=20
         exclude_seen : bool, default=True
             Whether to leave `items` out.
         """
         row = self._row(items)
-        theta = self.lda_.transform(without_zeros(row))
-        seen = pattern(row) if exclude_seen else None
+        theta = self.lda_.transform(liked_items(row))
+        seen = rated_items(row) if exclude_seen else None
         return self._lists(theta, seen, np.arange(1), n)[0]
 
     def recommend_all(
         self, n: int = 20, *, users: Any = None, exclude_seen: bool = True
     ) -> RecommendationLists:
-        """The n best items for each of many users.
+        """Return the n best items for each of many users.
 
-        Scores are computed for some hundred users at a time, so that memory grows with the users
-        and with n and not with users times items.
+        Scores are computed for some hundred users at a time, so that memory does not grow with
+        the product of users and items.
 
         Parameters
         ----------
@@ -94,7 +94,7 @@ class RankedItems:
         users : sequence of ids, default=None
             None is all known users.
         exclude_seen : bool, default=True
-            Whether to leave out what a user has rated, liked or not.
+            Whether to leave out the items that a user has rated, liked or not.
         """
         self._check_fitted()
         data = self._data
@@ -106,26 +106,26 @@ class RankedItems:
         return self._lists(theta, seen, data.users.values[rows], n)
 
     def similar_items(self, item: Any, n: int = 10) -> Recommendations:
-        """The n items most like an item; the item itself is not among them.
+        """Return the n items that are most similar to an item, without the item itself.
 
-        The score is the cosine of the items' topics, p(k | i) = lambda_ki / sum_k lambda_ki: the
-        shares of the topics in what is liked about an item.
+        The score is the cosine similarity of p(k | i) = lambda_ki / sum_k lambda_ki, the
+        proportions of the topics to which an item belongs.
         """
         self._check_fitted()
-        n = positive_integer("n", n)
+        n = whole_number("n", n)
         column = self._data.items.positions([item])
         shares = self.lda_.components_
         shares = shares / np.linalg.norm(shares, axis=0)
         itself = sparse.csr_array(([1.0], ([0], column)), shape=(1, shares.shape[1]))
         pair = (np.ascontiguousarray(shares[:, column].T), shares)
         columns, scores = scored_items(pair, min(n, shares.shape[1]), seen=itself)
-        scores = np.minimum(scores, 1)  # rounding may go above
+        scores = np.minimum(scores, 1)  # rounding may exceed it
         return RecommendationLists(np.arange(1), columns, scores, self.item_ids_)[0]
 
     def evaluate(
         self, held_out: Any, m: int | tuple[int, ...] = 20, *, unknown: str = "error"
     ) -> Ranking:
-        """How well the lists foresee what users turned out to like.
+        """Measure how well the lists predict what users turned out to like.
 
         See `trustream.evaluation.ranking` for the measures. Items that a user has rated before
         are not on the lists and do not count.
@@ -133,12 +133,12 @@ class RankedItems:
         Parameters
         ----------
         held_out : frame, or matrix of shape (n_users, n_items)
-            Ratings that were kept back, with the columns and the threshold of `fit`; a matrix has
-            this recommender's rows and columns.
+            Held-out ratings, with the columns and the threshold of `fit`; the rows and columns of
+            a matrix are those of this recommender.
         m : int or several, default=20
             Length of the lists.
         unknown : {"error", "ignore"}, default="error"
-            What to do about ratings of users or items that were not in `fit`.
+            How to treat ratings of users or items that were not in `fit`.
         """
         self._check_fitted()
         if unknown not in ("error", "ignore"):
@@ -148,13 +148,13 @@ class RankedItems:
         return ranking(pair, liked, seen=self._seen(), m=m, n_threads=self._threads())
 
     @property
-    def columns(self) -> Columns:
+    def columns(self) -> RatingColumns:
         """Names of the columns of a frame, as `trustream.recommender.read_ratings` takes them."""
-        return Columns(
+        return RatingColumns(
             self.user_column, self.item_column, self.rating_column, self.timestamp_column
         )
 
-    # --- what is fitted
+    # --- fitted attributes
 
     @property
     def user_ids_(self) -> Array:
@@ -170,7 +170,7 @@ class RankedItems:
 
     @property
     def item_topics_(self) -> Array:
-        """E[beta], (n_components, n_items): how probable an item is in each topic."""
+        """E[beta], (n_components, n_items): the probability of each item in each topic."""
         self._check_fitted()
         if "beta" not in self._cache:
             lambda_ = self.lda_.components_
@@ -179,7 +179,7 @@ class RankedItems:
         return self._cache["beta"]
 
     def user_topics(self, users: Any = None) -> Array:
-        """E[theta] of known users, (n_users, n_components), or a row for each of `users`."""
+        """Return E[theta] of all known users, (n_users, n_components), or of `users`."""
         self._check_fitted()
         if users is None:
             if "theta" not in self._cache:
@@ -188,31 +188,31 @@ class RankedItems:
         rows = self._data.users.positions(users)
         if "theta" in self._cache:
             return self._cache["theta"][rows]
-        return self.lda_.transform(without_zeros(self._data.weights[rows]))
+        return self.lda_.transform(liked_items(self._data.weights[rows]))
 
     def fold_in(self, items: Iterable[Any] | Mapping[Any, float]) -> Array:
-        """E[theta] of somebody who likes `items`, (n_components,); see `recommend_for`."""
-        return self.lda_.transform(without_zeros(self._row(items)))[0]
+        """Return E[theta] of somebody who likes `items`, (n_components,); see `recommend_for`."""
+        return self.lda_.transform(liked_items(self._row(items)))[0]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_data")
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            # An AttributeError as well, so that hasattr() says no before fit.
+            # It is an AttributeError as well, so that hasattr() is False before fit.
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
 
     def _keep(self, lda: LatentDirichletAllocation, data: Ratings) -> None:
-        # In one call, which no interrupt divides: model and ratings belong together.
+        # In one call, which an interrupt cannot divide: model and ratings belong together.
         self.__dict__.update(lda_=lda, _data=data, _cache={})
 
     def parse_user(self, text: str) -> str | int:
-        """The id that somebody typed: an integer where user ids are integers."""
+        """Return the user id that a text stands for, an integer where user ids are integers."""
         self._check_fitted()
         return self._data.users.parse(text)
 
     def parse_item(self, text: str) -> str | int:
-        """The id that somebody typed: an integer where item ids are integers."""
+        """Return the item id that a text stands for, an integer where item ids are integers."""
         self._check_fitted()
         return self._data.items.parse(text)
 
@@ -222,12 +222,12 @@ class RankedItems:
         self, theta: Array, seen: sparse.csr_array | None, users: Array, n: int
     ) -> RecommendationLists:
         beta = self.item_topics_
-        n = min(positive_integer("n", n), beta.shape[1])
+        n = min(whole_number("n", n), beta.shape[1])
         columns, scores = scored_items((theta, beta), n, seen=seen, n_threads=self._threads())
         return RecommendationLists(users, columns, scores, self._data.items.values)
 
     def _row(self, items: Iterable[Any] | Mapping[Any, float]) -> sparse.csr_array:
-        """Weights (1, I) of a user that is not known, zeros kept."""
+        """Weights (1, I) of an unknown user, with zeros stored."""
         self._check_fitted()
         if isinstance(items, str | bytes):
             raise ValueError(f"items must be a list of ids, got the single {items!r}")
@@ -238,9 +238,9 @@ class RankedItems:
             rating = np.array([items[item] for item in ids], np.float64)
             if not np.isfinite(rating).all():
                 raise ValueError(f"ratings must be finite numbers, got {rating.tolist()}")
-            weights = weights_of(rating, self.threshold)
+            weights = like_weights(rating, self.threshold)
         shape = (1, len(self._data.items))
-        return matrix_of_last(np.zeros_like(columns), columns, weights, None, shape)
+        return latest_matrix(np.zeros_like(columns), columns, weights, None, shape)
 
     def _seen(self) -> sparse.csr_array:
         if "seen" not in self._cache:
@@ -253,7 +253,7 @@ class RankedItems:
             return from_matrix(
                 held_out, data.users.values, data.items.values, self.threshold
             ).weights
-        entries = entries_of(held_out, self.columns)
+        entries = rating_rows(held_out, self.columns)
         rows, columns = data.users.find(entries.user), data.items.find(entries.item)
         known = (rows >= 0) & (columns >= 0)
         if not (known.all() or ignore_unknown):
@@ -261,9 +261,9 @@ class RankedItems:
                 f"{np.count_nonzero(~known)} of {known.size} held-out ratings are of users or "
                 f'items that were not in fit: leave them out, or set unknown="ignore"'
             )
-        weights = weights_of(entries.rating, self.threshold)
+        weights = like_weights(entries.rating, self.threshold)
         time = None if entries.time is None else entries.time[known]
-        return matrix_of_last(rows[known], columns[known], weights[known], time, data.weights.shape)
+        return latest_matrix(rows[known], columns[known], weights[known], time, data.weights.shape)
 
     def _threads(self) -> int:
         return threads.n_threads(self.n_jobs)
