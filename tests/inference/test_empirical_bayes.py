@@ -23,7 +23,7 @@ from trustream import kernels
 from trustream.inference import driver, schedules, trust_region
 from trustream.inference import empirical_bayes as eb
 from trustream.inference.state import Info, State
-from trustream.kernels import compiled, reference
+from trustream.kernels.priors import compiled, reference
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.models.protocol import DirichletEvidence
 
@@ -69,7 +69,7 @@ def test_direction_is_newtons(form: str, backend: str) -> None:
     assert (np.linalg.eigvalsh(hessian) < 0).all()
     expected = np.linalg.solve(-hessian, gradient)
     found = np.empty_like(expected)
-    kernels.get(backend).dirichlet_direction(*evidence[:4], found)
+    kernels.get("priors", backend).dirichlet_direction(*evidence[:4], found)
     np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 

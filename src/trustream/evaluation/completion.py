@@ -14,7 +14,7 @@ from trustream.evaluation import inputs
 from trustream.evaluation.blocks import Block, Progress, blocks
 from trustream.evaluation.halves import observed_halves
 from trustream.evaluation.result import HeldOut
-from trustream.kernels import threads
+from trustream.kernels import lda, threads
 
 Array = NDArray[Any]
 
@@ -73,7 +73,7 @@ def completion(
     given, sums = inputs.as_topics(topics)
     prior = inputs.as_alpha(alpha, given.shape[0])
     n_repeats, n_iter = inputs.positive(n_repeats, "n_repeats"), inputs.positive(n_iter, "n_iter")
-    n_threads, module = threads.n_threads(n_jobs), inputs.likelihood_kernels(backend)
+    n_threads, module = threads.n_threads(n_jobs), kernels.get("likelihood", backend)
     documents, seen = inputs.as_counts(counts), None
     if hidden is not None:
         documents, seen = _together(inputs.as_counts(counts, "counts", True), hidden)
@@ -150,7 +150,7 @@ def completion_from(
             f"theta must be documents x topics, {documents.shape[0]} x {given.shape[0]}, "
             f"got shape {weights.shape}"
         )
-    n_threads, module = threads.n_threads(n_jobs), inputs.likelihood_kernels(backend)
+    n_threads, module = threads.n_threads(n_jobs), kernels.get("likelihood", backend)
     scores, n_tokens = np.empty(documents.shape[0]), np.empty(documents.shape[0], np.int64)
     for block in blocks(documents, given, sums, given.shape[0]):
         here = slice(block.first, block.last)
@@ -192,7 +192,7 @@ def split_tokens(
     documents = inputs.as_counts(counts)
     keys = inputs.stream_keys(inputs.seed_of(random_state), 0, documents.shape[0])
     indptr = documents.indptr.astype(np.int64)
-    module = inputs.likelihood_kernels(backend)
+    module = kernels.get("likelihood", backend)
     observed = observed_halves(indptr, documents.data, keys, 0, module)
     halves = []
     for data in (observed, documents.data - observed):
@@ -213,13 +213,13 @@ def _theta(
     backend: str,
 ) -> Array:
     """E[theta] (B, K) of the observed tokens by the mean-field fixed point, from equal topics."""
-    n_topics, local = alpha.size, kernels.get(backend).lda_local
+    n_topics, local = alpha.size, kernels.get("lda", backend).lda_local
     n_tokens = block.total(observed)
     gamma = alpha + (n_tokens / n_topics)[:, np.newaxis]
     counts, ratio = observed.astype(np.float64), np.empty(observed.size)
     theta, factor = np.empty((block.size, block.table.shape[1])), np.ones(n_topics)
     arrays = (block.indptr, block.ids, counts, block.table, factor, alpha, gamma, theta, ratio)
-    settings = (False, kernels.ALL_TOPICS, n_iter, tol, False)
+    settings = (False, lda.ALL_TOPICS, n_iter, tol, False)
     block.share(lambda start, stop: local(*arrays, *settings, start, stop), n_threads)
     return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
 

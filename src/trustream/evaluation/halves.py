@@ -29,10 +29,10 @@ def observed_halves(
         repeat: which of several halves.
         kernels: those of the likelihood.
 
-    >>> from trustream.kernels import likelihood_reference
+    >>> from trustream.kernels.likelihood import reference
     >>> keys = np.array([7, 8], dtype=np.uint64)
     >>> counts = np.array([2**31 - 1, 2**31 - 1, 3])
-    >>> half = observed_halves(np.array([0, 2, 3]), counts, keys, 0, likelihood_reference)
+    >>> half = observed_halves(np.array([0, 2, 3]), counts, keys, 0, reference)
     >>> int(half[:2].sum()), int(half[2])
     (2147483647, 2)
     """

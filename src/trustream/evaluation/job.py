@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trustream import kernels
 from trustream.evaluation import inputs
 from trustream.evaluation.blocks import Block, Progress, blocks
 from trustream.evaluation.result import HeldOut
@@ -54,7 +55,7 @@ class Job:
             inputs.seed_of(random_state),
             threads.n_threads(n_jobs),
             progress,
-            inputs.likelihood_kernels(backend),
+            kernels.get("likelihood", backend),
         )
 
     def check_lengths(self, most: int) -> None:

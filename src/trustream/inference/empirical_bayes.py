@@ -1,7 +1,7 @@
 """Empirical Bayes: priors learned from the posterior, a little after each step (section 3.1).
 
 The part of the bound that depends on a Dirichlet prior's parameters a is its evidence
-(`kernels.compiled_priors`), a concave function. Its Hessian is minus the Fisher information of the
+(`kernels.priors`), a concave function. Its Hessian is minus the Fisher information of the
 prior, so that the natural gradient is the Newton direction; a step follows it by the learning rate,
 
     a <- a + rho * I(a)^-1 (E_q[t] - E_a[t]).
@@ -17,7 +17,7 @@ from collections.abc import Collection
 import numpy as np
 
 from trustream.inference.state import State
-from trustream.kernels import compiled
+from trustream.kernels.priors import compiled
 from trustream.models.protocol import Batch, DirichletEvidence, Float64, Model
 
 SMALLEST, LARGEST = 1e-6, 1e4

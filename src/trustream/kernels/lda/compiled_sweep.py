@@ -1,6 +1,7 @@
-"""Parts of LDA's local step in Numba: a document's rows of the table, and a pass over them.
+"""Parts of LDA's local step in Numba: one pass over the words of a document.
 
-Conventions as in `compiled`.
+A pass needs the document's rows of the table, either where they are (`sweep_rows`) or copied topic
+by topic (`pack_columns`, `sweep_columns`), which is faster for few topics.
 """
 
 # Bodies are typed by Numba, per dtype.
@@ -11,6 +12,9 @@ import numpy as np
 
 from trustream.kernels import LANES, elementary, simd
 from trustream.kernels.jit import njit
+from trustream.kernels.lda import FLOOR
+
+_floored_exp_digamma = elementary.scaled_exp_digamma(FLOOR)
 
 
 @njit(**elementary.INSIDE)
@@ -37,7 +41,7 @@ def scaled_exp_digamma(x, n, out, place):
     offset = simd.smallest(least)
     for k in range(0, width, LANES):
         deficit = simd.load(out, place + k)
-        scaled = elementary.scaled_exp_digamma(simd.load(x, k), deficit, simd.splat(offset))
+        scaled = _floored_exp_digamma(simd.load(x, k), deficit, simd.splat(offset))
         simd.store(out, place + k, scaled)
     for k in range(n, width):
         out[place + k] = 0

@@ -1,4 +1,4 @@
-"""LDA's local step in Numba, where the time goes. Conventions as in `compiled`."""
+"""LDA's local step in Numba, in which a fit spends most of its time."""
 
 # Bodies are typed by Numba, per dtype.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -8,18 +8,24 @@ import math
 
 import numpy as np
 
-from trustream.kernels import (
+from trustream.kernels import LANES, elementary
+from trustream.kernels.jit import njit
+from trustream.kernels.lda import (
     ALL_TOPICS,
     ALL_TOPICS_FIRST,
     COLUMNS_ROOM,
-    LANES,
     LONGEST_STRIDE,
     NARROW,
     STRIDES_FROM,
     UNUSED,
-    elementary,
 )
-from trustream.kernels.compiled_sweep import (
+from trustream.kernels.lda.compiled_active_topics import (
+    add_rest_of_columns,
+    add_rest_of_rows,
+    leave,
+    used,
+)
+from trustream.kernels.lda.compiled_sweep import (
     keep_columns,
     pack_columns,
     scaled_exp_digamma,
@@ -27,13 +33,6 @@ from trustream.kernels.compiled_sweep import (
     sweep_rows,
     whole,
 )
-from trustream.kernels.compiled_topics import (
-    add_rest_of_columns,
-    add_rest_of_rows,
-    leave,
-    used,
-)
-from trustream.kernels.jit import njit
 
 # exp of more overflows float32; what it would multiply is zero then.
 _LARGEST_LOG = 80.0

@@ -1,6 +1,7 @@
-"""Which topics LDA's local step in Numba goes on with, and what the others leave behind.
+"""Parts of LDA's local step in Numba: leaving out the topics that a document does not use.
 
-Conventions as in `compiled`.
+The topics that the step goes on with are active. The others keep gamma = alpha, and what they
+still explain of each word is kept in `rest`.
 """
 
 # Bodies are typed by Numba, per dtype.
@@ -9,8 +10,9 @@ from __future__ import annotations
 
 import math
 
-from trustream.kernels import LANES, NEGLIGIBLE_ALPHA, WORTH_LEAVING, elementary, simd
+from trustream.kernels import LANES, elementary, simd
 from trustream.kernels.jit import njit
+from trustream.kernels.lda import NEGLIGIBLE_ALPHA, WORTH_LEAVING
 
 
 @njit(**elementary.INSIDE)
