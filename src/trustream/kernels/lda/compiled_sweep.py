@@ -159,7 +159,7 @@ def pack_columns(ids, table, active, n_active, packed):
 
 @njit(**elementary.INSIDE)
 def keep_columns(packed, n_words, n_active, kept, n_kept):
-    """Leave out of what `pack_columns` wrote all but the topics at places `kept`, in order."""
+    """Keep of what `pack_columns` wrote only the topics at positions `kept`, in order."""
     place = 0
     for i in range(0, n_words, LANES):
         for j in range(n_kept):
@@ -171,7 +171,7 @@ def keep_columns(packed, n_words, n_active, kept, n_kept):
 def sweep_columns(packed, weights, rest, rest_scale, n_words, n_active, theta, sums, total, last):
     """What `sweep_rows` does, with what `pack_columns` wrote.
 
-    `sums` (whole(n_active) * 8,) is for the work.
+    `sums` (whole(n_active) * 8,) is overwritten.
     """
     zero = simd.splat(packed.dtype.type(0))
     level = simd.splat(rest_scale)
