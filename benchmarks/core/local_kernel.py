@@ -10,7 +10,8 @@ from benchmarks.core import articles
 from benchmarks.harness import peak
 from benchmarks.harness.rows import Row, Setup, at_least
 from benchmarks.harness.timing import interleaved, sum_of_best
-from trustream.kernels import ALL_TOPICS, compiled, threads
+from trustream.kernels import threads
+from trustream.kernels.lda import ALL_TOPICS, compiled
 from trustream.models.lda import LdaModel, LdaNatural, LdaPrior
 from trustream.models.lda_arrays import LdaArrays
 from trustream.models.lda_batch import WordBatch

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from trustream import LatentDirichletAllocation
-from trustream.kernels import compiled  # noqa: F401  an import too, although a late one
+from trustream.kernels.lda import compiled  # noqa: F401  an import too, although a late one
 
 
 def resident(field: str) -> int:

@@ -78,7 +78,9 @@ def _compressed(
     matrix: Any, n_entries: int, n_rows: int, n_columns: int, words: tuple[str, str]
 ) -> tuple[Array, Array, bool]:
     """indices and indptr of a compressed matrix, checked, and whether they are in order."""
-    from trustream.kernels.csr_compiled import first_fault
+    from trustream import kernels
+
+    first_fault = kernels.get("sparse", "compiled").first_fault
 
     indices, indptr = _integers(matrix.indices, "indices"), _integers(matrix.indptr, "indptr")
     if indptr.size != n_rows + 1:

@@ -24,7 +24,7 @@ Array = NDArray[Any]
 MOST_COLUMNS = 2**31 - 1
 # Most tokens L of a document. Up to here whole numbers and their sums are exact in float64, and
 # what kernels compute in float32 stays below 3e38: the sum of squares of gamma's moves, which add
-# up to 124 L at most where they are extrapolated (`kernels.LONGEST_STRIDE`), below 2e36, and
+# up to 124 L at most where they are extrapolated (`kernels.lda.LONGEST_STRIDE`), below 2e36, and
 # statistics scaled to as many as 1e22 documents below 1e38.
 MOST_TOKENS = 2**53
 # And of all documents: sums of whole numbers are int64.

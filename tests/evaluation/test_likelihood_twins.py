@@ -18,7 +18,7 @@ from trustream.evaluation import (
     left_to_right,
     split_tokens,
 )
-from trustream.kernels import likelihood_compiled, likelihood_reference
+from trustream.kernels.likelihood import compiled, reference
 
 ESTIMATORS: list[tuple[Any, dict[str, Any]]] = [
     (chib, {"n_iter": 6, "n_burn": 3, "n_repeats": 2}),
@@ -50,8 +50,8 @@ def same(first: Any, second: Any) -> bool:
 
 
 def test_same_functions() -> None:
-    for name in likelihood_compiled.__all__:
-        assert callable(getattr(likelihood_reference, name))
+    for name in compiled.__all__:
+        assert callable(getattr(reference, name))
 
 
 @pytest.mark.parametrize("n_topics", [1, 2, 9, 33])

@@ -8,6 +8,8 @@ lambda (eta too large). There both starts must come much nearer to the truth, an
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from functools import partial
 from typing import Any
 
@@ -23,7 +25,7 @@ from trustream import kernels
 from trustream.inference import driver, schedules, trust_region
 from trustream.inference import empirical_bayes as eb
 from trustream.inference.state import Info, State
-from trustream.kernels import compiled, reference
+from trustream.kernels.priors import reference
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.models.protocol import DirichletEvidence
 
@@ -69,18 +71,19 @@ def test_direction_is_newtons(form: str, backend: str) -> None:
     assert (np.linalg.eigvalsh(hessian) < 0).all()
     expected = np.linalg.solve(-hessian, gradient)
     found = np.empty_like(expected)
-    kernels.get(backend).dirichlet_direction(*evidence[:4], found)
+    kernels.get("priors", backend).dirichlet_direction(*evidence[:4], found)
     np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("factor", [0.01, 100.0])
-def test_steps_reach_the_maximum(form: str, factor: float) -> None:
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_steps_reach_the_maximum(form: str, factor: float, backend: str) -> None:
     """From a hundredth and from a hundredfold: the same place, with a gradient of zero."""
     evidence = FORMS[form]
     evidence = evidence._replace(parameter=factor * evidence.parameter)
     for _ in range(60):
-        evidence = evidence._replace(parameter=eb.improved(evidence, 1.0))
+        evidence = evidence._replace(parameter=eb.improved(evidence, 1.0, backend))
     gradient, _ = derivatives(evidence, evidence.parameter)
     scale = evidence.multiplicity * np.abs(evidence.mean_log)
     assert (np.abs(gradient) < 1e-5 * scale).all()
@@ -104,9 +107,15 @@ parameters = st.one_of(st.floats(1e-6, 1e4), st.floats(1e-12, 1e12))
     st.sampled_from([0.0, 1e-3, 1e5]),
     st.floats(1e-6, 1.0),
     st.sampled_from([0.0, 1.0, 1e5]),
+    st.sampled_from(BACKENDS),
 )
 def test_no_evidence_spoils_a_prior(
-    arrays: tuple[Array, Array], multiplicity: float, rest: float, rho: float, n_draws: float
+    arrays: tuple[Array, Array],
+    multiplicity: float,
+    rest: float,
+    rho: float,
+    n_draws: float,
+    backend: str,
 ) -> None:
     """Whatever the evidence: positive, finite, changed by a factor of two at most, in bounds if it
     was in bounds, and never to a lower evidence.
@@ -114,14 +123,15 @@ def test_no_evidence_spoils_a_prior(
     old, mean_log = arrays
     evidence = DirichletEvidence(old, mean_log, multiplicity, rest, n_draws)
     before = old.copy()
-    new = eb.improved(evidence, rho)
+    new = eb.improved(evidence, rho, backend)
     np.testing.assert_array_equal(old, before)
     assert np.isfinite(new).all() and (new > 0).all()
     assert (new <= old * 2).all() and (new >= old / 2).all()
     inside = (old >= eb.SMALLEST) & (old <= eb.LARGEST)
     assert (new[inside] >= eb.SMALLEST).all() and (new[inside] <= eb.LARGEST).all()
     if (new != old).any():
-        assert evidence_value(evidence, new, compiled) >= evidence_value(evidence, old, compiled)
+        module = kernels.get("priors", backend)
+        assert evidence_value(evidence, new, module) >= evidence_value(evidence, old, module)
 
 
 @pytest.mark.parametrize(("n_topics", "n_words"), [(1, 10), (1, 1), (3, 1)])
@@ -156,6 +166,45 @@ def test_empty_documents_teach_nothing_about_alpha(per_word: bool) -> None:
     assert np.isfinite(after.prior.dense()).all()
     if per_word:
         np.testing.assert_array_equal(after.prior.dense(), 0.2)
+
+
+def test_a_reference_model_runs_no_compiled_kernel() -> None:
+    """Steps and learned priors of a model with backend "reference" load no compiled kernel; a
+    model with backend "compiled" does, so that the test can tell.
+    """
+    code = """
+import sys
+import numpy as np
+from scipy import sparse
+from trustream.inference import empirical_bayes, streaming_vb, trust_region
+from trustream.inference.state import State
+from trustream.models.lda import LdaModel, LdaPrior
+
+def learn(backend):
+    rng = np.random.default_rng(0)
+    model, prior = LdaModel(3, 10, backend=backend), LdaPrior.of(0.3, 0.2, 3, 10)
+    batch = model.batch(sparse.csr_matrix(rng.poisson(1.0, (6, 10)).astype(float)), slice(None))
+    state = State(model.initial(prior, rng), prior)
+    state, info = trust_region.step(
+        model, state, batch, rho=0.5, n_documents=6, n_inner=2, n_local=3
+    )
+    after = empirical_bayes.update(model, state, batch, [info.local], rho=0.5, rng=None)
+    assert (after.prior.alpha != 0.3).all() and after.prior.eta != 0.2
+    stream = streaming_vb.init(model, LdaPrior.of(0.3, 0.2, 3, 10))
+    options = {"n_inner": 2, "n_local": 3, "rng": rng, "learn": True}
+    stream, _ = streaming_vb.step(model, stream, batch, **options)
+    assert (stream.prior.alpha != 0.3).all()
+    kernels = [name for name in sys.modules if name.startswith("trustream.kernels.")]
+    print([name for name in kernels if "compiled" in name])
+
+learn("reference")
+learn("compiled")
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    reference_only, both = result.stdout.splitlines()
+    assert reference_only == "[]"
+    assert "'trustream.kernels.priors.compiled'" in both
 
 
 # --- theta and beta as good as observed

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from tests.helpers import Array, random_counts
-from trustream.kernels import LANES, reference
+from trustream.kernels import LANES
+from trustream.kernels.lda import reference
 from trustream.models.lda import LdaModel
 from trustream.models.lda_batch import WordBatch
 

@@ -75,7 +75,7 @@ def test_500_random_steps(kind: str, backend: str, dtype: str) -> None:
 def test_get_put_and_copy(backend: str) -> None:
     """What is put is got back; a copy shares nothing."""
     rng = np.random.default_rng(0)
-    module = kernels.get(backend)
+    module = kernels.get("lda", backend)
     pattern = rng.uniform(0.1, 1, (V, 1))
     table = LazyRows.of(rng.gamma(1.0, 1.0, (V, K)))
     table = table.decayed(0.7, 0.5, pattern, table.totals)

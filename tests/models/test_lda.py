@@ -12,7 +12,7 @@ from tests.helpers import BACKENDS, DTYPES, counts_of, planted_lda, random_count
 from trustream.inference import batch as batch_vb
 from trustream.inference import empirical_bayes, trust_region
 from trustream.inference.state import State
-from trustream.kernels import reference
+from trustream.kernels.priors import reference
 from trustream.models.lda import LdaModel, LdaPrior, sample_prior
 
 K, V = 4, 30

@@ -15,7 +15,7 @@ from trustream.evaluation.document_blocks import DocumentBlock, Progress, docume
 from trustream.evaluation.held_out_result import HeldOut
 from trustream.evaluation.held_out_run import HeldOutRun
 from trustream.evaluation.token_split import observed_halves
-from trustream.kernels import threads
+from trustream.kernels import lda, threads
 
 Array = NDArray[Any]
 
@@ -146,7 +146,7 @@ def completion_from(
             f"theta must be documents x topics, {documents.shape[0]} x {given.shape[0]}, "
             f"got shape {weights.shape}"
         )
-    n_threads, module = threads.n_threads(n_jobs), validation.likelihood_kernels(backend)
+    n_threads, module = threads.n_threads(n_jobs), kernels.get("likelihood", backend)
     scores, n_tokens = np.empty(documents.shape[0]), np.empty(documents.shape[0], np.int64)
     for block in document_blocks(documents, given, sums, given.shape[0]):
         here = slice(block.first, block.last)
@@ -166,13 +166,13 @@ def _theta(
     backend: str,
 ) -> Array:
     """E[theta] (B, K) of the observed tokens by the mean-field fixed point, from equal topics."""
-    n_topics, local = alpha.size, kernels.get(backend).lda_local
+    n_topics, local = alpha.size, kernels.get("lda", backend).lda_local
     n_tokens = block.total(observed)
     gamma = alpha + (n_tokens / n_topics)[:, np.newaxis]
     counts, ratio = observed.astype(np.float64), np.empty(observed.size)
     theta, factor = np.empty((block.size, block.table.shape[1])), np.ones(n_topics)
     arrays = (block.indptr, block.ids, counts, block.table, factor, alpha, gamma, theta, ratio)
-    settings = (False, kernels.ALL_TOPICS, n_iter, tol, False)
+    settings = (False, lda.ALL_TOPICS, n_iter, tol, False)
     block.run(lambda start, stop: local(*arrays, *settings, start, stop), n_threads)
     return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
 

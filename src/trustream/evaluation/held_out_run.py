@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from trustream import kernels
 from trustream.evaluation import validation
 from trustream.evaluation.document_blocks import DocumentBlock, Progress, document_blocks
 from trustream.evaluation.held_out_result import HeldOut
@@ -65,7 +66,7 @@ class HeldOutRun:
             validation.seed_of(random_state),
             threads.n_threads(n_jobs),
             progress,
-            validation.likelihood_kernels(backend),
+            kernels.get("likelihood", backend),
         )
 
     @property

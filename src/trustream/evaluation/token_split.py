@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from trustream import kernels
 from trustream.evaluation import validation
 
 Array = NDArray[Any]
@@ -49,7 +50,7 @@ def split_tokens(
     documents = validation.as_counts(counts)
     keys = validation.stream_keys(validation.seed_of(random_state), 0, documents.shape[0])
     indptr = documents.indptr.astype(np.int64)
-    module = validation.likelihood_kernels(backend)
+    module = kernels.get("likelihood", backend)
     observed = observed_halves(indptr, documents.data, keys, 0, module)
     halves = []
     for data in (observed, documents.data - observed):
@@ -61,7 +62,7 @@ def split_tokens(
 
 
 def observed_halves(
-    indptr: Array, counts: Array, keys: Array, repeat: int, kernels: ModuleType
+    indptr: Array, counts: Array, keys: Array, repeat: int, module: ModuleType
 ) -> NDArray[np.int64]:
     """Return the counts (nnz,) of a random half of each document's tokens.
 
@@ -72,12 +73,12 @@ def observed_halves(
         indptr, counts: documents in CSR form, whole numbers.
         keys: (B,), from `validation.stream_keys`.
         repeat: the index of the split, for several splits of the same documents.
-        kernels: those of the likelihood.
+        module: kernels of the likelihood.
 
-    >>> kernels = validation.likelihood_kernels("reference")
+    >>> module = kernels.get("likelihood", "reference")
     >>> keys = np.array([7, 8], dtype=np.uint64)
     >>> counts = np.array([2**31 - 1, 2**31 - 1, 3])
-    >>> half = observed_halves(np.array([0, 2, 3]), counts, keys, 0, kernels)
+    >>> half = observed_halves(np.array([0, 2, 3]), counts, keys, 0, module)
     >>> int(half[:2].sum()), int(half[2])
     (2147483647, 2)
     """
@@ -87,7 +88,7 @@ def observed_halves(
     for d in long:
         short[indptr[d] : indptr[d + 1]] = 0
     observed = np.empty_like(counts)
-    kernels.split_tokens(indptr, short, keys, repeat, observed, 0, indptr.size - 1)
+    module.split_tokens(indptr, short, keys, repeat, observed, 0, indptr.size - 1)
     for d in long:
         words = slice(indptr[d], indptr[d + 1])
         observed[words] = _random_half(counts[words], np.random.default_rng([int(keys[d]), repeat]))

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 from numbers import Integral
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from trustream import kernels, matrices
+from trustream import matrices
 
 Array = NDArray[Any]
 
@@ -166,17 +164,6 @@ def stream_keys(seed: int, first: int, last: int) -> NDArray[np.uint64]:
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
     return np.asarray(x ^ (x >> np.uint64(31)))
-
-
-def likelihood_kernels(backend: str) -> ModuleType:
-    """Return the module of kernels for the likelihood, "compiled" or "reference".
-
-    >>> likelihood_kernels("reference").__name__
-    'trustream.kernels.likelihood_reference'
-    """
-    if backend not in kernels.BACKENDS:
-        raise ValueError(f"backend must be one of {kernels.BACKENDS}, got {backend!r}")
-    return importlib.import_module(f"trustream.kernels.likelihood_{backend}")
 
 
 def _first(mask: Array) -> int:

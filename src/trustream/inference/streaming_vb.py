@@ -131,7 +131,8 @@ def learned(
     if isinstance(state.memory, Draws):
         log_sum, count = log_sum + state.memory.log_sum, count + state.memory.count
     mean_log = log_sum / max(count, 1.0)
-    value = empirical_bayes.improved(new._replace(mean_log=mean_log, n_draws=count), rho=1.0)
+    whole = new._replace(mean_log=mean_log, n_draws=count)
+    value = empirical_bayes.improved(whole, rho=1.0, backend=model.backend)
     lambda_, prior = model.replace_prior(state.lambda_, state.prior, batch, {"alpha": value})
     return replace(state, lambda_=lambda_, prior=prior, memory=Draws(log_sum, count))
 

@@ -27,8 +27,6 @@ from functools import reduce
 from llvmlite import ir
 from numba.extending import intrinsic
 
-from trustream.kernels import FLOOR
-
 JIT = {"fastmath": True, "error_model": "numpy"}
 # Options of kernels, which Python calls, and of functions that only kernels call: a way in from
 # Python would take a fifth of their compilation, and the kernel's cache holds them as well.
@@ -187,13 +185,20 @@ deficit = _of_one(_deficit, "deficit", "log(x + shift) - psi(x) for x > 0.")
 digamma = _of_one(_digamma, "digamma", "psi(x) for x > 0.")
 
 
-@intrinsic
-def scaled_exp_digamma(typingctx, x, its_deficit, offset):
-    """exp(psi(x) + offset) from deficit(x), raised to FLOOR."""
+def scaled_exp_digamma(floor: dict[str, float]):
+    """A function of x, deficit(x) and offset: exp(psi(x) + offset), raised to the floor.
 
-    def codegen(context, builder, signature, args):
-        value, missing, level = (_Value(builder, arg) for arg in args)
-        scaled = (value + _SHIFT[value.bits]) * _exp(level - missing)
-        return scaled.at_least(FLOOR[f"float{value.bits}"]).value
+    Args:
+        floor: the smallest result, for "float32" and for "float64".
+    """
 
-    return x(x, its_deficit, offset), codegen
+    @intrinsic
+    def typed(typingctx, x, its_deficit, offset):
+        def codegen(context, builder, signature, args):
+            value, missing, level = (_Value(builder, arg) for arg in args)
+            scaled = (value + _SHIFT[value.bits]) * _exp(level - missing)
+            return scaled.at_least(floor[f"float{value.bits}"]).value
+
+        return x(x, its_deficit, offset), codegen
+
+    return typed

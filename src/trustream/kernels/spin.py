@@ -1,8 +1,8 @@
-"""Waiting for another thread without going to sleep.
+"""Waiting for another thread without going to sleep: spinning.
 
 Waking a sleeping thread takes 50 to 150 microseconds on a virtual machine, longer than many calls
-of a kernel. So a thread that expects news soon looks for it again and again, without the
-interpreter lock, for a fraction of a millisecond before it goes to sleep.
+of a kernel. So a thread that expects work or a result soon reads a flag again and again, without
+the interpreter lock, for a fraction of a millisecond before it goes to sleep.
 """
 
 # Numba looks at the signature of a typing function, so its arguments carry no annotations.
@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from trustream.kernels.jit import njit
 
-# Looks before giving up, of about a third of a nanosecond each.
-_LOOKS = 1_000_000
-# Looks between news of work and the return. The sender is about to call a kernel, which lets go
-# of the interpreter lock; to ask for the lock before that would be to sleep after all.
+# Reads of the flag before giving up, of about a third of a nanosecond each.
+_READS = 1_000_000
+# Reads between the change of the flag and the return. The sender is about to call a kernel, which
+# lets go of the interpreter lock; to ask for the lock before that would be to sleep after all.
 GRACE = 40_000
 
 
@@ -49,9 +49,9 @@ def _write(typingctx, array, index, value):
 
 
 @njit("boolean(int64[::1], int64, int64[::1], int64, int64)", nogil=True, cache=True)
-def _until_changed(flag, value, told, n_looks, n_grace):
+def _until_changed(flag, value, told, n_reads, n_grace):
     _write(told, 0, 1)
-    for _ in range(n_looks):
+    for _ in range(n_reads):
         if _read(flag, 0) != value:
             for _ in range(n_grace):
                 _read(flag, 0)
@@ -67,11 +67,11 @@ def until_changed(
     Args:
         told: told[0] becomes 1 first, without the interpreter lock: who waits for it can have the
             lock at once.
-        grace: looks between the change and the return.
+        grace: reads between the change and the return.
 
     >>> until_changed(np.zeros(1, np.int64), 1), until_changed(np.ones(1, np.int64), 1)
     (True, False)
     """
     if told is None:
         told = np.empty(1, np.int64)
-    return _until_changed(flag, value, told, _LOOKS, grace)
+    return _until_changed(flag, value, told, _READS, grace)

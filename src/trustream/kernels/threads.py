@@ -72,40 +72,40 @@ def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: in
         for start, stop in remaining:
             work(start, stop)
 
-    errands = [_Errand(take) for _ in range(min(n_threads, len(parts)) - 1)]
+    tasks = [_Task(take) for _ in range(min(n_threads, len(parts)) - 1)]
     try:
         try:
-            if errands:
-                _workers(os.getpid()).send(errands)
+            if tasks:
+                _workers(os.getpid()).send(tasks)
             take()
         finally:
-            errors = _finish(errands)
+            errors = _finish(tasks)
     except BaseException:
         # Once more: an interrupt may have come just before the wait for the others.
-        _finish(errands)
+        _finish(tasks)
         raise
     for error in errors:
         if error is not None:
             raise error
 
 
-def _finish(errands: Sequence[_Errand]) -> list[BaseException | None]:
-    """Wait for all errands, whatever interrupts; their errors."""
+def _finish(tasks: Sequence[_Task]) -> list[BaseException | None]:
+    """Wait for all tasks, whatever interrupts; their errors."""
     errors, interrupt = [], None
-    for errand in errands:
+    for task in tasks:
         while True:
             try:
-                errand.finish()
+                task.finish()
                 break
             except BaseException as error:
                 interrupt = error
-        errors.append(errand.error)
+        errors.append(task.error)
     if interrupt is not None:
         raise interrupt
     return errors
 
 
-class _Errand:
+class _Task:
     """Something for a worker to do, unless the one who asked for it has finished first.
 
     A kernel's parts take tens of microseconds, less than waking a thread does, and an executor's
@@ -146,51 +146,51 @@ class _Errand:
 
 
 class _Workers:
-    """Threads that wait for errands, as many as were ever wanted at once."""
+    """Threads that wait for tasks, as many as were ever wanted at once."""
 
     def __init__(self) -> None:
-        self._queue: SimpleQueue[_Errand] = SimpleQueue()
+        self._queue: SimpleQueue[_Task] = SimpleQueue()
         self._n_threads = 0
         self._n_sent = np.zeros(1, np.int64)
         self._lock = threading.Lock()
 
-    def send(self, errands: Sequence[_Errand]) -> None:
-        """Hand errands over, with enough threads to do them all at once."""
-        if self._n_threads < len(errands):
+    def send(self, tasks: Sequence[_Task]) -> None:
+        """Hand tasks over, with enough threads to do them all at once."""
+        if self._n_threads < len(tasks):
             with self._lock:
-                while self._n_threads < len(errands):
+                while self._n_threads < len(tasks):
                     self._n_threads += 1
                     name = f"trustream-{self._n_threads}"
                     threading.Thread(target=self._work, name=name, daemon=True).start()
-        for errand in errands:
-            self._queue.put(errand)
+        for task in tasks:
+            self._queue.put(task)
         self._n_sent += 1
 
     def _work(self) -> None:
-        errand: _Errand | None = None
+        task: _Task | None = None
         while True:
             seen = int(self._n_sent[0])
             if self._queue.empty():
-                # A caller who looks learns only now that the last errand has ended, when this
+                # A caller who looks learns only now that the last task has ended, when this
                 # thread has let go of the interpreter lock, which the caller needs next.
-                told = None if errand is None else errand.ended
-                errand = None  # and with it the arrays that it worked on
+                told = None if task is None else task.ended
+                task = None  # and with it the arrays that it worked on
                 if _can_spin() and spin.until_changed(self._n_sent, seen, told, spin.GRACE):
                     continue
-                errand = self._queue.get()
+                task = self._queue.get()
             else:
-                if errand is not None:
-                    errand.ended[0] = 1
+                if task is not None:
+                    task.ended[0] = 1
                 try:
-                    errand = self._queue.get_nowait()
+                    task = self._queue.get_nowait()
                 except Empty:
-                    errand = None
+                    task = None
                     continue
-            errand.do()
+            task.do()
 
 
 def _can_spin() -> bool:
-    """Whether others can run while this thread looks for news."""
+    """Whether other threads can run while this one spins."""
     return available_cores() > 1
 
 

@@ -11,7 +11,6 @@ the compiled kernels (`pad`), and sums over data points are (D, K).
 
 from __future__ import annotations
 
-import importlib
 from dataclasses import dataclass
 from functools import cache
 from types import ModuleType
@@ -22,6 +21,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from trustream.kernels import LANES, threads
+from trustream.kernels import get as get_kernels
 from trustream.models import feature_blocks
 from trustream.models.feature_blocks import Moments, Scores
 from trustream.models.protocol import Rows
@@ -88,7 +88,7 @@ class BernoulliBatch:
 @cache
 def kernels(backend: str) -> ModuleType:
     """The Bernoulli kernels of that backend."""
-    return importlib.import_module(f"trustream.kernels.bernoulli_{backend}")
+    return get_kernels("mixture", backend)
 
 
 def pad(n_components: int) -> int:

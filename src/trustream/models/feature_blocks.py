@@ -13,7 +13,6 @@ whatever the number of threads.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
@@ -22,6 +21,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.kernels import get as get_kernels
 from trustream.kernels import threads
 
 Array = NDArray[Any]
@@ -113,7 +113,7 @@ def kernels(backend: str) -> ModuleType:
     # back to the system each time, to be handed out again page by page, until it has seen a
     # larger array dropped: this one, which is never written to.
     np.empty(2**21)
-    return importlib.import_module(f"trustream.kernels.mixtures_{backend}")
+    return get_kernels("mixture", backend)
 
 
 def assign(

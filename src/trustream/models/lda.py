@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from trustream import kernels
+from trustream.kernels.lda import ALL_TOPICS
 from trustream.models import lda_evidence
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_arrays import LdaArrays
@@ -46,7 +47,7 @@ class LdaModel(LearnedPriors, RunningTotals):
         n_threads: threads to use; no result depends on it.
         eta_per_word: learn a prior for each word instead of one for all.
         max_doc_topics: a local step goes on with so many topics of a document at most, the ones
-            it uses (`kernels.compiled_topics`); None goes on with all.
+            it uses (`kernels.lda.compiled_active_topics`); None goes on with all.
         strides: local steps extrapolate. They end where they would without, in half of the
             iterations, which pays where topics are given. Steps that learn are better without:
             topics gain from documents that are not quite decided (docs/notes/performance.md).
@@ -65,8 +66,8 @@ class LdaModel(LearnedPriors, RunningTotals):
 
     @cached_property
     def _arrays(self) -> LdaArrays:
-        module = kernels.get(self.backend)
-        most = self.max_doc_topics or kernels.ALL_TOPICS
+        module = kernels.get("lda", self.backend)
+        most = self.max_doc_topics or ALL_TOPICS
         return LdaArrays(
             module,
             self.n_components,

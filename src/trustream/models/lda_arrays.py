@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from trustream.kernels import ALL_TOPICS, BLOCK, LANES, threads
+from trustream.kernels import BLOCK, LANES, threads
+from trustream.kernels.lda import ALL_TOPICS
 from trustream.models.lazy_rows import word_parts
 from trustream.models.lda_batch import WordBatch
 from trustream.models.lda_natural import Beliefs, Blend, Stored
@@ -25,7 +26,7 @@ class LdaArrays:
     """What each kernel computes, for all words or documents of a batch.
 
     Attributes:
-        kernels: `kernels.compiled` or `kernels.reference`.
+        kernels: `kernels.lda.compiled` or `kernels.lda.reference`.
         collapsed: whether the local step takes expected counts as they are (`lda_collapsed`).
         most: most topics of a document in the local step, or ALL_TOPICS.
         strides: whether the local step extrapolates.

@@ -66,6 +66,10 @@ class Model(Protocol):
     def n_components(self) -> int:
         """K, the number of topics or mixture components."""
 
+    @property
+    def backend(self) -> str:
+        """Which kernels compute, "compiled" or "reference"."""
+
     def batch(self, data: Any, rows: Rows | slice) -> Batch:
         """Prepare the given rows of validated data; nothing looks at them again."""
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from trustream.kernels import csr_compiled, csr_reference
+from trustream.kernels.sparse import compiled, reference
 
-TWINS = (csr_reference, csr_compiled)
+TWINS = (reference, compiled)
 NUMBERS = st.integers(-2, 7) | st.sampled_from([2**31 - 1, -(2**31), 10**6])
 
 

@@ -1,6 +1,6 @@
-"""Kernels in NumPy: the equations as they stand, for reading and for testing `compiled`.
+"""Kernels of LDA in NumPy: the equations as they stand, for reading and for testing `compiled`.
 
-Same names and signatures as in `compiled`; see there for conventions and shapes.
+Same names and signatures as in `compiled`; see there for shapes.
 """
 
 from __future__ import annotations
@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from trustream.kernels import (
+from trustream.kernels import BLOCK, LANES
+from trustream.kernels.lda import (
     ALL_TOPICS,
     ALL_TOPICS_FIRST,
-    BLOCK,
     COLUMNS_ROOM,
     FLOOR,
-    LANES,
     LONGEST_STRIDE,
     NARROW,
     NEGLIGIBLE_ALPHA,
@@ -25,21 +24,18 @@ from trustream.kernels import (
     UNUSED,
     WORTH_LEAVING,
 )
-from trustream.kernels.reference_priors import (
-    dirichlet_direction,
-    dirichlet_evidence,
-    dirichlet_step,
+from trustream.kernels.lda.reference_rows import (
+    gather_rows,
+    index_words,
     psi_sums,
+    scatter_rows,
     stored_psi_sums,
+    take_entries,
 )
-from trustream.kernels.reference_rows import gather_rows, index_words, scatter_rows, take_entries
 
 __all__ = [
     "blend_rows",
     "digamma",
-    "dirichlet_direction",
-    "dirichlet_evidence",
-    "dirichlet_step",
     "dirichlet_terms",
     "exp_digamma",
     "gather_rows",

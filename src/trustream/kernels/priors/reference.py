@@ -1,4 +1,4 @@
-"""Kernels that learn Dirichlet priors, in NumPy: twins of those in `compiled_priors`."""
+"""Steps on the parameters of a Dirichlet prior, in NumPy: the equations as they stand."""
 
 from __future__ import annotations
 
@@ -61,18 +61,3 @@ def dirichlet_step(
             return True
         rho /= 2
     return False
-
-
-def psi_sums(rows: Array, by_column: Array) -> float:
-    """Sums of psi(rows) over rows; returns the sum of psi(sum of a row)."""
-    values = rows.astype(np.float64)
-    by_column[:] = special.digamma(values).sum(axis=0)
-    return float(special.digamma(values.sum(axis=1)).sum())
-
-
-def stored_psi_sums(
-    stored: Array, words: Array, scale: float, level: Array, sums: Array, start: int, stop: int
-) -> None:
-    """Sums over columns of psi(scale stored[words] + level)."""
-    values = scale * stored[words].astype(np.float64) + level
-    sums[start:stop] = special.digamma(values[start:stop]).sum(axis=1)

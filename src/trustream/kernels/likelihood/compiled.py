@@ -1,10 +1,4 @@
-"""Held-out likelihood in Numba. Each kernel has a twin in `likelihood_reference`.
-
-Conventions: a kernel works on documents start..stop and writes only their rows of its outputs.
-indptr (B+1,), ids and counts (nnz,) are the documents, counts whole numbers; table (W, padded K)
-holds beta_kw, row by row times any positive number; alpha is (K,). All real arrays are float64.
-keys (B,) seed a stream of random numbers for each document, so that threads change nothing.
-"""
+"""Held-out likelihood in Numba. Each kernel has a twin in `reference`."""
 
 # Bodies are typed by Numba.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -14,9 +8,9 @@ import math
 
 import numpy as np
 
-from trustream.kernels import likelihood_gibbs as gibbs
 from trustream.kernels.jit import njit
-from trustream.kernels.likelihood_streams import log_gamma, seed, uniform
+from trustream.kernels.likelihood import compiled_gibbs as gibbs
+from trustream.kernels.likelihood.compiled_random import log_gamma, seed, uniform
 
 __all__ = ["chib", "importance", "left_to_right", "mixture_score", "split_tokens"]
 

@@ -20,7 +20,7 @@ import math
 import numpy as np
 
 from trustream.kernels.jit import njit
-from trustream.kernels.likelihood_streams import uniform
+from trustream.kernels.likelihood.compiled_random import uniform
 
 # No assumption that numbers are finite: the logarithm of a zero probability is minus infinity.
 OPTIONS = {

@@ -1,4 +1,4 @@
-"""Kernels of the mixture of Bernoullis in NumPy: the equations as they stand."""
+"""Kernels of mixtures in NumPy: the equations as they stand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,21 @@ from numpy.typing import NDArray
 from scipy import sparse, special
 
 Array = NDArray[Any]
+
+
+def softmax(scores: Array, constants: Array, counts: Array, start: int, stop: int) -> None:
+    """Rows of scores become softmax(scores + constants); counts (K,) their sum, in float64."""
+    part = scores[start:stop]
+    part[:] = special.softmax(part + constants, axis=1)
+    counts[:] = part.sum(axis=0, dtype=np.float64)
+
+
+def quadratic_features(y: Array, out: Array) -> None:
+    """out (B, D + D (D + 1) / 2) = y (B, D), then the upper triangle of y y', row by row."""
+    d = y.shape[1]
+    rows, columns = np.triu_indices(d)
+    out[:, :d] = y
+    out[:, d:] = y[:, rows] * y[:, columns]
 
 
 def scores(a: Array, b: Array, weights: Array, constants: Array, start: int, stop: int) -> None:

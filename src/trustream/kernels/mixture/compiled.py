@@ -1,8 +1,9 @@
-"""Kernels of the mixture of Bernoullis in Numba; twins in `bernoulli_reference`.
+"""Kernels of mixtures in Numba; twins in `reference`.
 
-Data points are rows of a CSR matrix (indptr, indices, values); parameters have a row for each
-feature, (D, K). `weights` and `sums` are (D, width): K is filled up to whole vectors, with zeros
-in `weights` and anything in `sums`. Other conventions are those of `compiled`.
+All mixtures share `softmax`, Gaussian ones have `quadratic_features`, and the others are those of a
+mixture of Bernoullis. There data points are rows of a CSR matrix (indptr, indices, values), and
+parameters have a row for each feature, (D, K). `weights` and `sums` are (D, width): K is filled up
+to whole vectors, with zeros in `weights` and anything in `sums`.
 """
 
 # Bodies are typed by Numba, per dtype.
@@ -15,6 +16,39 @@ from trustream.kernels import LANES, elementary, simd
 from trustream.kernels.jit import njit
 
 _L = LANES
+
+
+@njit(**elementary.KERNEL)
+def softmax(scores, constants, counts, start, stop):
+    """Rows of scores become softmax(scores + constants); counts (K,) their sum, in float64."""
+    n_components = constants.size
+    counts[:] = 0
+    for n in range(start, stop):
+        row = scores[n]
+        top = row[0] + constants[0]
+        for k in range(n_components):
+            row[k] += constants[k]
+            top = max(top, row[k])
+        total = row[0] - row[0]
+        for k in range(n_components):
+            row[k] = elementary.exp(row[k] - top)
+            total += row[k]
+        for k in range(n_components):
+            row[k] /= total
+            counts[k] += row[k]
+
+
+@njit(**elementary.KERNEL)
+def quadratic_features(y, out):
+    """out (B, D + D (D + 1) / 2) = y (B, D), then the upper triangle of y y', row by row."""
+    d = y.shape[1]
+    for n in range(y.shape[0]):
+        position = d
+        for i in range(d):
+            out[n, i] = y[n, i]
+            for j in range(i, d):
+                out[n, position + j - i] = y[n, i] * y[n, j]
+            position += d - i
 
 
 @njit(**elementary.KERNEL)

@@ -1,4 +1,4 @@
-"""Kernels for rows of lambda and rows of a matrix of counts, in NumPy: twins of `compiled`'s."""
+"""Kernels of LDA for rows, in NumPy: of lambda, of gamma, and of a matrix of counts."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 Array = NDArray[Any]
 
@@ -38,6 +39,21 @@ def scatter_rows(
     """stored = (rows - shift * pattern) / scale, for the given words."""
     w = words[start:stop]
     stored[w] = (rows[start:stop] - shift * (pattern[w] if len(pattern) > 1 else pattern)) / scale
+
+
+def psi_sums(rows: Array, by_column: Array) -> float:
+    """Sums of psi(rows) over rows; returns the sum of psi(sum of a row)."""
+    values = rows.astype(np.float64)
+    by_column[:] = special.digamma(values).sum(axis=0)
+    return float(special.digamma(values.sum(axis=1)).sum())
+
+
+def stored_psi_sums(
+    stored: Array, words: Array, scale: float, level: Array, sums: Array, start: int, stop: int
+) -> None:
+    """Sums over columns of psi(scale stored[words] + level)."""
+    values = scale * stored[words].astype(np.float64) + level
+    sums[start:stop] = special.digamma(values[start:stop]).sum(axis=1)
 
 
 def take_entries(

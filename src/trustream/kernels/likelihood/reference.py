@@ -1,6 +1,6 @@
-"""Held-out likelihood in plain Python: the estimators as they stand, to test `likelihood_compiled`.
+"""Held-out likelihood in plain Python: the estimators as they stand, for testing `compiled`.
 
-Same names, signatures and random numbers as there; see there for conventions and shapes.
+Same names, signatures and random numbers as there; see there for shapes.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.kernels.likelihood_streams_reference import Stream
+from trustream.kernels.likelihood.reference_random import Stream
 
 Array = NDArray[Any]
 

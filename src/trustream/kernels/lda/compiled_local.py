@@ -1,4 +1,4 @@
-"""LDA's local step in Numba, where the time goes. Conventions as in `compiled`."""
+"""LDA's local step in Numba, in which a fit spends most of its time."""
 
 # Bodies are typed by Numba, per dtype.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -8,18 +8,24 @@ import math
 
 import numpy as np
 
-from trustream.kernels import (
+from trustream.kernels import LANES, elementary
+from trustream.kernels.jit import njit
+from trustream.kernels.lda import (
     ALL_TOPICS,
     ALL_TOPICS_FIRST,
     COLUMNS_ROOM,
-    LANES,
     LONGEST_STRIDE,
     NARROW,
     STRIDES_FROM,
     UNUSED,
-    elementary,
 )
-from trustream.kernels.compiled_sweep import (
+from trustream.kernels.lda.compiled_active_topics import (
+    add_rest_of_columns,
+    add_rest_of_rows,
+    leave,
+    used,
+)
+from trustream.kernels.lda.compiled_sweep import (
     keep_columns,
     pack_columns,
     scaled_exp_digamma,
@@ -27,13 +33,6 @@ from trustream.kernels.compiled_sweep import (
     sweep_rows,
     whole,
 )
-from trustream.kernels.compiled_topics import (
-    add_rest_of_columns,
-    add_rest_of_rows,
-    leave,
-    used,
-)
-from trustream.kernels.jit import njit
 
 # exp of more overflows float32; what it would multiply is zero then.
 _LARGEST_LOG = 80.0
@@ -64,8 +63,8 @@ def _beliefs(gamma, n, factor, collapsed, belief):
 def _advance(prior, belief, total, n_active, current, moved):
     """current = prior + belief total; moved = how far that moved it.
 
-    Returns sum_k |moved_k|, and how much of the last move was made once more: the two moves'
-    product over the square of the last.
+    Returns sum_k |moved_k|, and the ratio of this move to the last one along the direction of the
+    last: the inner product of the two over the square of the last.
     """
     size = along = norm = current.dtype.type(0)
     for j in range(n_active):
@@ -122,12 +121,12 @@ def lda_local(
     its sums.
 
     With `strides` every second move of gamma after STRIDES_FROM iterations is extrapolated, which
-    leads to where it stays in half of the iterations or less.
+    takes half of the iterations or less to the same fixed point.
 
     With `most` > 0 (ALL_TOPICS is 0) the step goes on with the topics that a document uses: those
     with gamma_dk - alpha_k of UNUSED times an even share of the document or more, and after
     ALL_TOPICS_FIRST iterations at most `most` of them. The others are set to alpha_k and left
-    alone, where that saves work.
+    out, where that saves work.
 
     Args: indptr (B+1,), ids, counts and ratio (nnz,), table (W, padded K), factor and alpha (K,),
     gamma (B, K) in and out, theta (B, padded K) out.

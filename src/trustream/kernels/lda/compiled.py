@@ -1,9 +1,6 @@
-"""Kernels in Numba. Each has a twin of the same name and signature in `reference`.
+"""Kernels of LDA in Numba. Each has a twin of the same name and signature in `reference`.
 
-Conventions: a kernel works on the range [start, stop) of documents or words, writes only what
-belongs to that range, takes outputs as arguments and releases the interpreter lock. Real arrays
-are all float32 or all float64; sums over many rows are float64 arrays. `table` and `theta` have
-their topics padded with zeros to a multiple of `kernels.LANES`.
+Here stand psi and the terms of the bound; the other kernels are in files of their own.
 """
 
 # Bodies are typed by Numba, per dtype.
@@ -15,29 +12,26 @@ import math
 import numpy as np
 
 from trustream.kernels import BLOCK, LANES, elementary, simd
-from trustream.kernels.compiled_local import lda_local
-from trustream.kernels.compiled_priors import (
-    dirichlet_direction,
-    dirichlet_evidence,
-    dirichlet_step,
+from trustream.kernels.jit import njit
+from trustream.kernels.lda.compiled_local import lda_local
+from trustream.kernels.lda.compiled_rows import (
+    gather_rows,
+    index_words,
     psi_sums,
+    scatter_rows,
     stored_psi_sums,
+    take_entries,
 )
-from trustream.kernels.compiled_rows import gather_rows, index_words, scatter_rows, take_entries
-from trustream.kernels.compiled_words import (
+from trustream.kernels.lda.compiled_words import (
     blend_rows,
     exp_digamma,
     lda_statistics,
     lda_update,
 )
-from trustream.kernels.jit import njit
 
 __all__ = [
     "blend_rows",
     "digamma",
-    "dirichlet_direction",
-    "dirichlet_evidence",
-    "dirichlet_step",
     "dirichlet_terms",
     "exp_digamma",
     "gather_rows",

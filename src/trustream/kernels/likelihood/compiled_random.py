@@ -1,6 +1,6 @@
-"""Random numbers for kernels: one stream a document, whatever thread it runs in.
+"""Random numbers in Numba: each document has a stream of its own, whatever thread it runs in.
 
-The same numbers as `likelihood_streams_reference.Stream`. A stream is two 64-bit integers, a
+The same numbers as `reference_random.Stream`. A stream is two 64-bit integers, a
 counter and a key; a number is the counter hashed twice. NumPy's generators would have to be made
 in Python, one for every document.
 """

@@ -1,4 +1,7 @@
-"""Kernels that take rows: of lambda, and of a matrix of counts. Conventions as in `compiled`."""
+"""Kernels of LDA for rows, in Numba: of lambda, of gamma, and of a matrix of counts.
+
+lambda is stored lazily: row v stands for scale * stored[v] + shift * pattern[v].
+"""
 
 # Bodies are typed by Numba, per dtype.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -6,8 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from trustream.kernels import elementary
+from trustream.kernels import LANES, elementary, simd
 from trustream.kernels.jit import njit
+from trustream.kernels.lda.compiled_sweep import whole
 
 # Numbers are sorted by so many bits at a time.
 _BITS = 11
@@ -50,6 +54,52 @@ def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
             level = stored.dtype.type(shift * pattern[v, 0])
             for k in range(n_topics):
                 stored[w, k] = factor * (rows[i, k] - level)
+
+
+@njit(**elementary.INSIDE)
+def _psi(row, n):
+    """row = psi(row) for the first n entries; row has whole vectors. Returns their sum."""
+    for k in range(n, row.size):
+        row[k] = 1
+    for k in range(0, row.size, LANES):
+        simd.store(row, k, elementary.digamma(simd.load(row, k)))
+    total = 0.0
+    for k in range(n):
+        total += row[k]
+    return total
+
+
+@njit(**elementary.KERNEL)
+def psi_sums(rows, by_column):
+    """by_column_k = sum_i psi(rows_ik), in float64; returns sum_i psi(sum_k rows_ik)."""
+    n_rows, n = rows.shape
+    row = np.empty(whole(n), rows.dtype)
+    for k in range(n):
+        by_column[k] = 0
+    value = 0.0
+    for i in range(n_rows):
+        total = 0.0
+        for k in range(n):
+            row[k] = rows[i, k]
+            total += row[k]
+        _psi(row, n)
+        for k in range(n):
+            by_column[k] += row[k]
+        value += elementary.digamma(total)
+    return value
+
+
+@njit(**elementary.KERNEL)
+def stored_psi_sums(stored, words, scale, level, sums, start, stop):
+    """sums_i = sum_k psi(scale stored[words_i, k] + level_i), level of shape (1, 1) or (n, 1)."""
+    n = stored.shape[1]
+    factor = stored.dtype.type(scale)
+    row = np.empty(whole(n), stored.dtype)
+    for i in range(start, stop):
+        w, shift = words[i], stored.dtype.type(level[min(i, level.shape[0] - 1), 0])
+        for k in range(n):
+            row[k] = factor * stored[w, k] + shift
+        sums[i] = _psi(row, n)
 
 
 @njit(**elementary.KERNEL)

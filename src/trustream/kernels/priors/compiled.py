@@ -1,4 +1,4 @@
-"""Kernels that learn Dirichlet priors, in Numba. Conventions as in `compiled`."""
+"""Steps on the parameters of a Dirichlet prior, in Numba; twins in `reference`."""
 
 # Bodies are typed by Numba, per dtype.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -6,10 +6,7 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
-
-from trustream.kernels import LANES, elementary, simd
-from trustream.kernels.compiled_sweep import whole
+from trustream.kernels import elementary
 from trustream.kernels.jit import njit
 
 # Without fastmath, which takes all numbers for finite: a step looks whether they are.
@@ -94,49 +91,3 @@ def dirichlet_step(
             return True
         rho /= 2
     return False
-
-
-@njit(**elementary.INSIDE)
-def _psi(row, n):
-    """row = psi(row) for the first n entries; row has whole vectors. Returns their sum."""
-    for k in range(n, row.size):
-        row[k] = 1
-    for k in range(0, row.size, LANES):
-        simd.store(row, k, elementary.digamma(simd.load(row, k)))
-    total = 0.0
-    for k in range(n):
-        total += row[k]
-    return total
-
-
-@njit(**elementary.KERNEL)
-def psi_sums(rows, by_column):
-    """by_column_k = sum_i psi(rows_ik), in float64; returns sum_i psi(sum_k rows_ik)."""
-    n_rows, n = rows.shape
-    row = np.empty(whole(n), rows.dtype)
-    for k in range(n):
-        by_column[k] = 0
-    value = 0.0
-    for i in range(n_rows):
-        total = 0.0
-        for k in range(n):
-            row[k] = rows[i, k]
-            total += row[k]
-        _psi(row, n)
-        for k in range(n):
-            by_column[k] += row[k]
-        value += elementary.digamma(total)
-    return value
-
-
-@njit(**elementary.KERNEL)
-def stored_psi_sums(stored, words, scale, level, sums, start, stop):
-    """sums_i = sum_k psi(scale stored[words_i, k] + level_i), level of shape (1, 1) or (n, 1)."""
-    n = stored.shape[1]
-    factor = stored.dtype.type(scale)
-    row = np.empty(whole(n), stored.dtype)
-    for i in range(start, stop):
-        w, shift = words[i], stored.dtype.type(level[min(i, level.shape[0] - 1), 0])
-        for k in range(n):
-            row[k] = factor * stored[w, k] + shift
-        sums[i] = _psi(row, n)

@@ -1,6 +1,7 @@
-"""Parts of LDA's local step in Numba: a document's rows of the table, and a pass over them.
+"""Parts of LDA's local step in Numba: one pass over the words of a document.
 
-Conventions as in `compiled`.
+A pass needs the document's rows of the table, either where they are (`sweep_rows`) or copied topic
+by topic (`pack_columns`, `sweep_columns`), which is faster for few topics.
 """
 
 # Bodies are typed by Numba, per dtype.
@@ -11,6 +12,9 @@ import numpy as np
 
 from trustream.kernels import LANES, elementary, simd
 from trustream.kernels.jit import njit
+from trustream.kernels.lda import FLOOR
+
+_floored_exp_digamma = elementary.scaled_exp_digamma(FLOOR)
 
 
 @njit(**elementary.INSIDE)
@@ -37,7 +41,7 @@ def scaled_exp_digamma(x, n, out, place):
     offset = simd.smallest(least)
     for k in range(0, width, LANES):
         deficit = simd.load(out, place + k)
-        scaled = elementary.scaled_exp_digamma(simd.load(x, k), deficit, simd.splat(offset))
+        scaled = _floored_exp_digamma(simd.load(x, k), deficit, simd.splat(offset))
         simd.store(out, place + k, scaled)
     for k in range(n, width):
         out[place + k] = 0
@@ -155,7 +159,7 @@ def pack_columns(ids, table, active, n_active, packed):
 
 @njit(**elementary.INSIDE)
 def keep_columns(packed, n_words, n_active, kept, n_kept):
-    """Leave out of what `pack_columns` wrote all but the topics at places `kept`, in order."""
+    """Keep of what `pack_columns` wrote only the topics at positions `kept`, in order."""
     place = 0
     for i in range(0, n_words, LANES):
         for j in range(n_kept):
@@ -167,7 +171,7 @@ def keep_columns(packed, n_words, n_active, kept, n_kept):
 def sweep_columns(packed, weights, rest, rest_scale, n_words, n_active, theta, sums, total, last):
     """What `sweep_rows` does, with what `pack_columns` wrote.
 
-    `sums` (whole(n_active) * 8,) is for the work.
+    `sums` (whole(n_active) * 8,) is overwritten.
     """
     zero = simd.splat(packed.dtype.type(0))
     level = simd.splat(rest_scale)

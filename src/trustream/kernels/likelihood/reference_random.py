@@ -1,4 +1,4 @@
-"""The random numbers of `likelihood_streams`, in plain Python."""
+"""The random numbers of `compiled_random`, in plain Python."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LDA's kernels that go word by word, in Numba: statistics, blend, exp(psi). As in `compiled`."""
+"""Kernels of LDA that go word by word, in Numba: expected statistics, blend, exp(psi)."""
 
 # Bodies are typed by Numba, per dtype.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -7,8 +7,8 @@ from __future__ import annotations
 import numpy as np
 
 from trustream.kernels import BLOCK, LANES, elementary, simd
-from trustream.kernels.compiled_sweep import scaled_exp_digamma
 from trustream.kernels.jit import njit
+from trustream.kernels.lda.compiled_sweep import scaled_exp_digamma
 
 
 @njit(**elementary.KERNEL)

@@ -1,13 +1,14 @@
-"""Kernels for rows of lambda and rows of a matrix of counts: each does the same as its twin."""
+"""Kernels for rows of lambda, gamma and a matrix of counts: each does the same as its twin."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import digamma
 
 from tests.helpers import DTYPES, random_counts
 from tests.kernels.inputs import rows_like
-from trustream.kernels import compiled, reference
+from trustream.kernels.lda import compiled, reference
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -31,6 +32,37 @@ def test_gather_and_scatter_rows(pattern_shape: tuple[int, int], dtype: str) -> 
         )
         results.append(rows)
     np.testing.assert_allclose(results[1], results[0], rtol=4 * eps)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 7), (30, 8), (4, 100)])
+def test_psi_sums(dtype: str, shape: tuple[int, int]) -> None:
+    rows = rows_like(np.random.default_rng(0), shape, dtype)
+    results = []
+    for module in (reference, compiled):
+        by_column = np.empty(shape[1])
+        of_sums = module.psi_sums(rows, by_column)
+        results.append(np.r_[by_column, of_sums])
+    np.testing.assert_allclose(results[1], results[0], rtol=2e-5 if dtype == "float32" else 1e-11)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", [1, 7, 8, 100])
+@pytest.mark.parametrize("levels", [1, 12])
+def test_stored_psi_sums(dtype: str, k: int, levels: int) -> None:
+    """Twins agree, and words outside the range are left alone."""
+    rng = np.random.default_rng(k)
+    stored, level = rows_like(rng, (20, k), dtype), rng.gamma(1.0, 1.0, (levels, 1))
+    words = rng.integers(20, size=12).astype(np.int32)
+    results = []
+    for module in (reference, compiled):
+        sums = np.full(12, -1.0)
+        module.stored_psi_sums(stored, words, 1.7, level, sums, 2, 11)
+        assert (sums[[0, 1, 11]] == -1).all()
+        results.append(sums)
+    expected = digamma(1.7 * stored[words].astype(np.float64) + level).sum(axis=1)
+    np.testing.assert_allclose(results[0][2:11], expected[2:11], rtol=1e-12)
+    np.testing.assert_allclose(results[1], results[0], rtol=2e-5 if dtype == "float32" else 1e-11)
 
 
 @pytest.mark.parametrize("data", ["float32", "float64", "int64", "uint16", "bool"])

@@ -11,13 +11,13 @@ from scipy import sparse
 
 from tests.helpers import DTYPES, Array, planted_lda, random_counts
 from tests.kernels.inputs import RTOL, TOPICS, local_inputs, make_batch, padded
-from trustream.kernels import (
+from trustream.kernels.lda import (
     ALL_TOPICS,
     COLUMNS_ROOM,
     NARROW,
     NEGLIGIBLE_ALPHA,
     compiled,
-    compiled_topics,
+    compiled_active_topics,
     reference,
 )
 from trustream.models.lda import LdaModel
@@ -274,7 +274,7 @@ def test_a_huge_document_leaves_topics_alone(k: int) -> None:
 
 @njit
 def smallest(x, n, rank):  # type: ignore[no-untyped-def]
-    return compiled_topics.smallest(x, n, rank)
+    return compiled_active_topics.smallest(x, n, rank)
 
 
 def test_selection_is_that_of_sorting() -> None:

@@ -1,4 +1,4 @@
-"""Whether the arrays of a CSR matrix fit together, in Numba; the twin is in `csr_reference`."""
+"""Whether the arrays of a CSR matrix fit together, in Numba; the twin is in `reference`."""
 
 # Bodies are typed by Numba, per dtype.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"

@@ -1,6 +1,7 @@
-"""Which topics LDA's local step in Numba goes on with, and what the others leave behind.
+"""Parts of LDA's local step in Numba: leaving out the topics that a document does not use.
 
-Conventions as in `compiled`.
+The topics that the step goes on with are active. The others keep gamma = alpha, and what they
+still explain of each word is kept in `rest`.
 """
 
 # Bodies are typed by Numba, per dtype.
@@ -9,13 +10,14 @@ from __future__ import annotations
 
 import math
 
-from trustream.kernels import LANES, NEGLIGIBLE_ALPHA, WORTH_LEAVING, elementary, simd
+from trustream.kernels import LANES, elementary, simd
 from trustream.kernels.jit import njit
+from trustream.kernels.lda import NEGLIGIBLE_ALPHA, WORTH_LEAVING
 
 
 @njit(**elementary.INSIDE)
 def smallest(x, n, rank):
-    """Number `rank`, from 0, of the first n entries in order of size; moves them about.
+    """Entry number `rank`, from 0, of the first n entries if they were sorted; reorders them.
 
     Quickselect (Hoare 1961). np.partition does the same and takes nine seconds to compile.
     """
@@ -41,10 +43,11 @@ def smallest(x, n, rank):
 
 @njit(**elementary.INSIDE)
 def used(current, prior, n_active, least, most, widest, kept, work):
-    """Places of the `most` topics with the largest current - prior, of those with `least` of it.
+    """Choose the `most` topics with the most tokens, of those with at least `least` tokens.
 
-    Returns their number, or n_active if leaving the others alone would not save enough. `widest` is
-    the most topics that fit in columns.
+    The tokens of a topic are current - prior. The positions of the chosen topics go to `kept`, in
+    order. Returns their number, or n_active if leaving out the others would not save enough.
+    `widest` is the largest number of topics that can be copied to columns; `work` is overwritten.
     """
     if n_active > most:
         for j in range(n_active):
@@ -72,10 +75,11 @@ def used(current, prior, n_active, least, most, widest, kept, work):
 def leave(
     collapsed, gamma, theta, active, current, prior, scale, moved, n_active, kept, n_kept, left
 ):
-    """Go on with the topics at places `kept`; left_j is the belief in the topic at place j, or 0.
+    """Go on with the topics at positions `kept` and leave out the others.
 
-    gamma and theta are those of the document; theta is 0 for topics that take part, and not scaled.
-    Returns whether any topic that is left explains words.
+    left_j is the belief in the topic at position j if it is left out, else 0. gamma and theta are
+    those of the document; theta is 0 for active topics, and not scaled. Returns whether any topic
+    that is left out still explains words.
     """
     n, has_rest = 0, False
     for j in range(n_active):
@@ -99,7 +103,7 @@ def leave(
 
 @njit(**elementary.INSIDE)
 def add_rest_of_rows(ids, table, left, rest):
-    """rest_w += sum_k left_k table_wk over a document's words, of all topics."""
+    """rest_w += sum_k left_k table_wk over a document's words, for all topics."""
     n_topics = table.shape[1]
     for i in range(ids.size):
         w = ids[i]
@@ -111,7 +115,7 @@ def add_rest_of_rows(ids, table, left, rest):
 
 @njit(**elementary.INSIDE)
 def add_rest_of_columns(packed, n_words, n_active, left, rest):
-    """The same with what `pack_columns` wrote, of the active topics."""
+    """The same with what `pack_columns` wrote, for the topics that were active."""
     for i in range(0, n_words, LANES):
         total = simd.load(rest, i)
         for j in range(n_active):

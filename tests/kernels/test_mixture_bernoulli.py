@@ -7,9 +7,10 @@ import pytest
 from scipy import sparse
 
 from tests.helpers import DTYPES
-from trustream.kernels import LANES, bernoulli_compiled, bernoulli_reference
+from trustream.kernels import LANES
+from trustream.kernels.mixture import compiled, reference
 
-TWINS = (bernoulli_compiled, bernoulli_reference)
+TWINS = (compiled, reference)
 TOLERANCE = {"float32": 2e-6, "float64": 1e-13}
 each_size = pytest.mark.parametrize("k", [1, 3, 8, 31, 32, 45])
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)
@@ -41,8 +42,8 @@ def test_scores(dtype: str, k: int) -> None:
         np.testing.assert_array_equal(weights[3:47, k:], 0)
         results.append((weights[3:47], constants))
     # psi(0.01) is -100: differences are right relative to the numbers they are made of.
-    for compiled, reference in zip(*results, strict=True):
-        np.testing.assert_allclose(compiled, reference, rtol=1e-5, atol=300 * TOLERANCE[dtype])
+    for found, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=300 * TOLERANCE[dtype])
 
 
 @each_dtype
@@ -88,8 +89,8 @@ def test_complement_and_blend(dtype: str, k: int) -> None:
         single = np.empty_like(out)
         kernels.blend(ones.ravel(), counts[:1], ones.ravel(), 0.3, 50.0, single.reshape(-1))
         results.append((zeros, out, single))
-    for compiled, reference in zip(*results, strict=True):
-        np.testing.assert_allclose(compiled, reference, rtol=1e-5)
+    for found, expected in zip(*results, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.int32, np.float32, np.float64])

@@ -1,0 +1,1 @@
+"""Kernels that check the arrays of a sparse matrix."""
