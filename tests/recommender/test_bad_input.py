@@ -12,8 +12,9 @@ from scipy import sparse
 
 from tests.recommender import planted
 from trustream import TopicRecommender
+from trustream.feeds import RatingColumns
 from trustream.recommender.ids import Ids
-from trustream.recommender.ratings import Columns, from_frame, from_matrix
+from trustream.recommender.ratings import from_frame, from_matrix
 
 GOOD = {"user": ["a", "a", "b"], "item": ["x", "y", "y"], "rating": [5.0, 4.0, 3.0]}
 
@@ -24,7 +25,7 @@ def fit(ratings: Any, *, user_ids: Any = None, item_ids: Any = None, **options: 
 
 
 def weights(frame: Any, threshold: float | None = None, **columns: Any) -> list[list[float]]:
-    return from_frame(frame, Columns(**columns), threshold).weights.toarray().tolist()
+    return from_frame(frame, RatingColumns(**columns), threshold).weights.toarray().tolist()
 
 
 BAD_FRAMES = {
@@ -248,7 +249,7 @@ def test_matrices_are_left_alone() -> None:
 @pytest.mark.parametrize("make", [dict, pd.DataFrame, pl.DataFrame])
 def test_frames_of_all_kinds_are_the_same(make: Any) -> None:
     frame = make({"who": ["b", "a"], "what": [9, 7], "stars": [1, 2]})
-    ratings = from_frame(frame, Columns("who", "what", "stars"), None)
+    ratings = from_frame(frame, RatingColumns("who", "what", "stars"), None)
     assert ratings.weights.toarray().tolist() == [[2, 0], [0, 1]]
     assert ratings.users.values.tolist() == ["a", "b"]
     assert ratings.items.values.tolist() == [7, 9]

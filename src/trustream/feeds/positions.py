@@ -12,7 +12,8 @@ import hashlib
 import os
 from typing import Any
 
-from trustream.feeds.items import FeedError, Mark
+from trustream.feeds.errors import FeedError
+from trustream.feeds.items import Mark
 from trustream.feeds.sources import FileSource
 from trustream.store.errors import PositionError
 from trustream.store.protocol import Position

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from trustream.recommender.files import read_ratings
 from trustream.recommender.model import TopicRecommender
 from trustream.recommender.results import RecommendationLists, Recommendations
 
-__all__ = ["RecommendationLists", "Recommendations", "TopicRecommender", "read_ratings"]
+__all__ = ["RecommendationLists", "Recommendations", "TopicRecommender"]

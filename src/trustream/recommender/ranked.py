@@ -15,9 +15,9 @@ from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.item_ranking import ranking
 from trustream.evaluation.item_scores import positive_integer
 from trustream.evaluation.ranking_result import Ranking
+from trustream.feeds.options import RatingColumns
 from trustream.kernels import threads
 from trustream.recommender.ratings import (
-    Columns,
     Ratings,
     entries_of,
     from_matrix,
@@ -148,9 +148,9 @@ class RankedItems:
         return ranking(pair, liked, seen=self._seen(), m=m, n_threads=self._threads())
 
     @property
-    def columns(self) -> Columns:
-        """Names of the columns of a frame, as `trustream.recommender.read_ratings` takes them."""
-        return Columns(
+    def columns(self) -> RatingColumns:
+        """Names of the columns of a frame, as `trustream.feeds.read_ratings` takes them."""
+        return RatingColumns(
             self.user_column, self.item_column, self.rating_column, self.timestamp_column
         )
 

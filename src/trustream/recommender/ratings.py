@@ -11,19 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from trustream import matrices
+from trustream.feeds.options import RatingColumns
 from trustream.recommender.ids import Ids, as_array
 
 Index = NDArray[np.int64]
 Float64 = NDArray[np.float64]
-
-
-class Columns(NamedTuple):
-    """Names of a frame's columns; `rating` and `timestamp` may be None for none."""
-
-    user: str = "user"
-    item: str = "item"
-    rating: str | None = "rating"
-    timestamp: str | None = "timestamp"
 
 
 class Entries(NamedTuple):
@@ -90,14 +82,14 @@ def is_frame(data: Any) -> bool:
     return isinstance(data, Mapping) or hasattr(type(data), "columns")
 
 
-def from_frame(frame: Any, columns: Columns, threshold: float | None) -> Ratings:
+def from_frame(frame: Any, columns: RatingColumns, threshold: float | None) -> Ratings:
     """Ratings of a pandas or polars frame, or of a dictionary of columns.
 
     Of several ratings of an item by a user the one with the latest timestamp counts; where
     timestamps are the same, or there are none, the last one in the frame.
 
     >>> frame = {"user": ["ann", "ann", "bob"], "item": [7, 7, 9], "rating": [2, 5, 4]}
-    >>> from_frame(frame, Columns(), threshold=5).weights.toarray()
+    >>> from_frame(frame, RatingColumns(), threshold=5).weights.toarray()
     array([[1., 0.],
            [0., 0.]], dtype=float32)
     """
@@ -146,10 +138,10 @@ def from_matrix(matrix: Any, user_ids: Any, item_ids: Any, threshold: float | No
     return Ratings(ids[0], ids[1], weights)
 
 
-def entries_of(frame: Any, columns: Columns) -> Entries:
+def entries_of(frame: Any, columns: RatingColumns) -> Entries:
     """The columns of a frame, checked.
 
-    >>> entries_of({"user": [1, 2], "item": [3, 3], "rating": [4, None]}, Columns())
+    >>> entries_of({"user": [1, 2], "item": [3, 3], "rating": [4, None]}, RatingColumns())
     Traceback (most recent call last):
     ...
     ValueError: 1 of 2 ratings is missing or infinite: leave them out
@@ -163,7 +155,7 @@ def entries_of(frame: Any, columns: Columns) -> Entries:
         if name is not None or field in ("user", "item")
     }
     # The usual name of a timestamp need not be there; a name that the user chose must.
-    if columns.timestamp == Columns().timestamp and columns.timestamp not in names:
+    if columns.timestamp == RatingColumns().timestamp and columns.timestamp not in names:
         del wanted["timestamp"]
     missing = [name for name in wanted.values() if name not in names]
     if missing:
