@@ -60,13 +60,12 @@ def read_ratings(
 
 
 def _read_csv(source: Source, columns: RatingColumns, options: Options) -> dict[str, NDArray[Any]]:
-    names: list[str] = []
+    found: dict[str, list[Any]] = {}
 
-    def begin(found: list[str]) -> None:
-        check_columns(source, found, columns, optional_columns(columns))
-        names.extend(found)
+    def begin(names: list[str]) -> None:
+        check_columns(source, names, columns, optional_columns(columns))
+        found.update((name, []) for name in names)
 
-    rows: list[dict[str, Any]] = []
     for row in csv_rows(source, Mark(), options, begin):
         if row.bad is not None:
             raise BadRecordError(row.bad)
@@ -80,9 +79,9 @@ def _read_csv(source: Source, columns: RatingColumns, options: Options) -> dict[
             row.values[columns.rating] = rating.value
         if columns.timestamp is not None and rating.time is not None:
             row.values[columns.timestamp] = rating.time
-        rows.append(row.values)
+        for name, value in row.values.items():
+            found[name].append(value)
     numbers = (columns.rating, columns.timestamp)
-    found = {name: [values[name] for values in rows] for name in names}
     return {
         name: np.array(values, np.float64) if name in numbers else _ids(values)
         for name, values in found.items()

@@ -1,4 +1,4 @@
-"""Where bytes come from: files, compressed files, files that grow, and streams."""
+"""Read bytes from files, compressed files, files that grow, and streams."""
 
 from __future__ import annotations
 
