@@ -17,11 +17,10 @@ from trustream.feeds.feed import read, read_documents
 from trustream.feeds.formats import FORMATS
 from trustream.feeds.ingestion import ingest
 from trustream.feeds.items import Item, Mark
-from trustream.feeds.matrix_files import read_matrix
+from trustream.feeds.matrix_files import read_matrix, read_vocabulary
 from trustream.feeds.options import Options, RatingColumns
 from trustream.feeds.rating_files import read_ratings
 from trustream.feeds.results import IngestResult, Progress
-from trustream.feeds.vocabularies import read_vocabulary
 
 __all__ = [
     "FORMATS",

@@ -12,14 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from trustream.feeds.errors import (
-    RECORD_ERRORS,
-    BadRecord,
-    FeedError,
-    InvalidValue,
-    bad_record,
-    too_long,
-)
+from trustream.feeds.errors import RECORD_ERRORS, FeedError, InvalidValue, bad_record, too_long
 from trustream.feeds.items import Mark
 from trustream.feeds.lines import BYTE_ORDER_MARK, Line, decoded, read_lines
 from trustream.feeds.options import Options
@@ -36,7 +29,18 @@ class Row(NamedTuple):
     mark: Mark
     line: int
     values: dict[str, Any] | None = None
-    bad: BadRecord | None = None
+    error: InvalidValue | MemoryError | None = None
+
+    @property
+    def pause(self) -> bool:
+        """Whether nothing has come for a while."""
+        return self.values is None and self.error is None
+
+    def checked(self) -> dict[str, Any]:
+        """The values; or the error is raised."""
+        if self.error is not None:
+            raise self.error
+        return self.values or {}
 
 
 class _Syntax:
@@ -78,10 +82,7 @@ def csv_rows(
 ) -> Iterator[Row]:
     """The rows after a mark, by the names of columns in the first row; empty lines are no rows.
 
-    Args:
-        source, mark, options: as readers of formats take them.
-        on_names: called with the names of the columns, before the first row; not if the file is
-            empty.
+    `on_names` is called with these names before the first row, but not if the file is empty.
 
     Raises:
         FeedError: the first row cannot be read, has a name twice or too many names.
@@ -90,7 +91,7 @@ def csv_rows(
     >>> from trustream.feeds.sources import StreamSource
     >>> source = StreamSource(io.BytesIO(b'id,text\\na,"cats, ""dogs""\\nand birds"\\nb\\n'))
     >>> for row in csv_rows(source, Mark(), Options()):
-    ...     print(row.line, row.values or row.bad.problem)
+    ...     print(row.line, row.values or row.error)
     2 {'id': 'a', 'text': 'cats, "dogs"\\nand birds'}
     4 1 value, expected 2: id, text
     """
@@ -122,7 +123,7 @@ def csv_rows(
         try:
             values = syntax.split(whole.text(), options.max_columns)
         except RECORD_ERRORS as error:
-            yield Row(mark, whole.line, bad=bad_record(error, source.name, whole.line))
+            yield Row(mark, whole.line, error=error)
             continue
         if len(values) == len(names):
             yield Row(mark, whole.line, dict(zip(names, values, strict=True)))
@@ -131,8 +132,7 @@ def csv_rows(
             if len(values) > options.max_columns:
                 found = f"more than {options.max_columns} values"
             expected = expected or f"{len(names)}: {listed(names)}"
-            bad = BadRecord(source.name, whole.line, found=found, expected=expected)
-            yield Row(mark, whole.line, bad=bad)
+            yield Row(mark, whole.line, error=InvalidValue(found, expected=expected))
 
 
 class _Whole(NamedTuple):

@@ -89,11 +89,7 @@ def read_lines(source: Source, mark: Mark, max_bytes: int) -> Iterator[Line | No
 def read_line_records(
     source: Source, mark: Mark, options: Options, make: Callable[[str, int], Record]
 ) -> Items:
-    """Items of a source with a record a line, after a mark; empty lines have nothing to add.
-
-    Args:
-        source, mark, options: as readers of formats take them.
-        make: the record of a line's text and number.
+    """Items of lines after a mark; `make` makes the record of a text and the line's number.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource

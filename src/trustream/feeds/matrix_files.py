@@ -1,4 +1,4 @@
-"""Read data files as matrices: arrays of numbers, and documents as counts of words."""
+"""Read data files as matrices: numbers, or counts of words; and the words of their columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from trustream.feeds import matrix_market
 from trustream.feeds.feed import open_feed
 from trustream.feeds.formats import SUFFIXES
 from trustream.feeds.sources import FileSource, open_source
-from trustream.file_errors import readable
+from trustream.file_errors import lines_of, readable
 
 
 def read_matrix(
@@ -83,6 +83,26 @@ def read_matrix(
     options = {"require_id": False, "vocabulary": list(vocabulary), **options}
     feed = open_feed(opened, format=format, **options)
     return text.count_matrix((document.words for document in feed.documents()), vocabulary)
+
+
+def read_vocabulary(path: str | Path) -> list[str]:
+    """Return the words of a file with a word a line.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     _ = file.write("cat\\ndog\\n")
+    ...     file.flush()
+    ...     read_vocabulary(file.name)
+    ['cat', 'dog']
+    """
+    words = [line.strip() for line in lines_of(Path(path))]
+    words = [word for word in words if word]
+    seen: set[str] = set()
+    for word in words:
+        if word in seen:
+            raise ValueError(f"{Path(path).name} has the word {word!r} twice; a column has one")
+        seen.add(word)
+    return words
 
 
 def _matrix_reader(source: FileSource) -> Callable[[Path], Any] | None:

@@ -67,19 +67,18 @@ def _read_csv(source: Source, columns: RatingColumns, options: Options) -> dict[
         found.update((name, []) for name in names)
 
     for row in csv_rows(source, Mark(), options, begin):
-        if row.bad is not None:
-            raise BadRecordError(row.bad)
-        if row.values is None:  # a stream that pauses
+        if row.pause:
             continue
         try:
-            rating = make_rating(row.values, columns)
+            values = row.checked()
+            rating = make_rating(values, columns)
         except RECORD_ERRORS as error:
             raise BadRecordError(bad_record(error, source.name, row.line)) from None
         if columns.rating is not None:
-            row.values[columns.rating] = rating.value
+            values[columns.rating] = rating.value
         if columns.timestamp is not None and rating.time is not None:
-            row.values[columns.timestamp] = rating.time
-        for name, value in row.values.items():
+            values[columns.timestamp] = rating.time
+        for name, value in values.items():
             found[name].append(value)
     numbers = (columns.rating, columns.timestamp)
     return {

@@ -40,7 +40,8 @@ def read_document_table(
     optional = [] if options.require_id else [options.id_column]
     wanted = [options.id_column, options.text_column, options.time_column]
 
-    def document(row: Row, values: dict[str, Any]) -> Record:
+    def document(row: Row) -> Record:
+        values = row.checked()
         key = values.get(options.id_column) if options.id_column else None
         if options.id_column is None or (key is None and not options.require_id):
             key = f"{name}:{row.line}"
@@ -73,7 +74,8 @@ def read_rating_table(source: Source, mark: Mark, options: Options) -> Items:
     """
     columns = options.rating_columns
 
-    def liked(_: Row, values: dict[str, Any]) -> Record | None:
+    def liked(row: Row) -> Record | None:
+        values = row.checked()
         rating = make_rating(values, columns)
         count = _count(rating.value, values.get(columns.rating or ""), options.threshold)
         return Record(rating.user, {rating.item: count}, rating.time) if count else None
@@ -147,13 +149,13 @@ def check_columns(
 def _items(
     source: Source,
     rows: Iterable[Row],
-    make: Callable[[Row, dict[str, Any]], Record | None],
+    make: Callable[[Row], Record | None],
 ) -> Items:
     for row in rows:
-        if row.values is None:
-            yield Item(row.mark, row.line, bad=row.bad, pause=row.bad is None)
+        if row.pause:
+            yield Item(row.mark, row.line, pause=True)
         else:
-            yield make_item(source.name, row.mark, row.line, make, row, row.values)
+            yield make_item(source.name, row.mark, row.line, make, row)
 
 
 def _rows(

@@ -15,7 +15,7 @@ from typing import Any
 from trustream.feeds.errors import InvalidValue
 from trustream.feeds.options import MAX_WORDS
 from trustream.store.protocol import Record
-from trustream.store.records import MAX_CHARACTERS, MAX_COUNT, text_fault
+from trustream.store.records import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 2
@@ -150,20 +150,11 @@ def _tokens(words: Any) -> Sequence[str]:
     if (
         "" in words
         or (len(joined) > MAX_CHARACTERS and max(map(len, words)) > MAX_CHARACTERS)
-        or "\0" in joined
-        or not (joined.isascii() or _is_unicode(joined))
+        or character_fault(joined) is not None
     ):
         for word in words:
             _check_text("a token", word)
     return words
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _check_text(field: str, text: str) -> None:

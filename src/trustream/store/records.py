@@ -142,6 +142,15 @@ def text_fault(text: object) -> tuple[str, str] | None:
         return f"is of type {type(text).__name__}", "give a string"
     if not 1 <= len(text) <= MAX_CHARACTERS:
         return f"has {len(text)} characters", f"give it 1 to {MAX_CHARACTERS}"
+    return character_fault(text)
+
+
+def character_fault(text: str) -> tuple[str, str] | None:
+    """What is wrong with the characters of a text of any length, and what to do about it.
+
+    >>> character_fault("a\\0b")
+    ('has a NUL character, which databases do not store', 'remove it')
+    """
     if "\0" in text:
         return "has a NUL character, which databases do not store", "remove it"
     if not text.isascii():
