@@ -20,9 +20,8 @@ from scipy import sparse
 
 from experiments import provenance
 from experiments.runner import write_atomically
-from trustream.feeds.formats import FORMATS
-from trustream.feeds.items import Item, Mark, Options
-from trustream.feeds.sources import FileSource
+from trustream.feeds import Item, Mark
+from trustream.feeds.feed import open_feed
 from trustream.text import Tokeniser
 
 VOCABULARY = "wiki_vocabulary.txt"
@@ -105,12 +104,12 @@ def _items(paths: Sequence[Path], tokenise: Tokeniser) -> Iterator[Item]:
     """Pages of all dumps, saying now and then how far it is."""
     due, n_pages = time.monotonic() + _EVERY, 0
     for path in paths:
-        source = FileSource(path)
-        for item in FORMATS["mediawiki"].read(source, Mark(), Options(tokenise=tokenise)):
+        feed = open_feed(path, format="mediawiki", tokenise=tokenise)
+        for item in feed.items(Mark()):
             n_pages += 1
             if time.monotonic() > due:
                 due += _EVERY
-                done, size = source.progress(item.mark.offset)
+                done, size = feed.source.progress(item.mark.offset)
                 share = f"{100 * done / size:.0f} % read" if size else ""
                 print(f"{path.name}: {n_pages:,} pages, {share}", file=sys.stderr, flush=True)
             yield item

@@ -1,4 +1,4 @@
-"""Sparse matrices of any format as CSR arrays, with a look at their arrays first.
+"""Make CSR arrays of sparse matrices of any format, with a look at their arrays first.
 
 Each format has a function that says what is wrong, as a `Damage`, before SciPy's conversion, which
 trusts the arrays, sees them. `trustream.matrices` is the way in.

@@ -1,4 +1,4 @@
-"""What is wrong with a file that cannot be read, in one sentence."""
+"""Say what is wrong with a file that cannot be read, in one sentence."""
 
 from __future__ import annotations
 

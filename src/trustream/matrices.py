@@ -1,4 +1,4 @@
-"""Matrices that users give, checked once before anything reads them.
+"""Check matrices that users give, once, before anything reads them.
 
 A sparse matrix is a few arrays that point into each other. SciPy does not look at all of them when
 it makes one, and cannot know if they are changed later; its compiled functions and the kernels

@@ -1,11 +1,11 @@
-"""Text as counts of words."""
+"""Make words of text, and counts of words."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -167,23 +167,32 @@ def build_vocabulary(
     return sorted(kept[:max_words])
 
 
-def count_matrix(documents: Iterable[Sequence[str]], vocabulary: Sequence[str]) -> sparse.csr_array:
+def count_matrix(
+    documents: Iterable[Sequence[str] | Mapping[str, int]], vocabulary: Sequence[str]
+) -> sparse.csr_array:
     """Return the counts of the vocabulary's words as a (documents, words) CSR array of int64.
+
+    A document is its words in order, or a mapping from words to counts.
 
     Examples
     --------
-    >>> count_matrix([["b", "a", "b"], ["z"]], ["a", "b"]).toarray()
+    >>> count_matrix([["b", "a", "b"], ["z"], {"b": 7, "z": 1}], ["a", "b"]).toarray()
     array([[1, 2],
-           [0, 0]])
+           [0, 0],
+           [0, 7]])
     """
     column = {word: index for index, word in enumerate(vocabulary)}
     rows: list[int] = []
     columns: list[int] = []
+    counts: list[int] = []
     number = 0
     for number, words in enumerate(documents, start=1):
-        known = [column[word] for word in words if word in column]
-        columns += known
+        known = [word for word in words if word in column]
+        columns += [column[word] for word in known]
+        counts += (
+            [words[word] for word in known] if isinstance(words, Mapping) else [1] * len(known)
+        )
         rows += [number - 1] * len(known)
-    ones = np.ones(len(rows), dtype=np.int64)
+    values = np.array(counts, dtype=np.int64)
     # COO to CSR adds up what is in the same place.
-    return sparse.coo_array((ones, (rows, columns)), shape=(number, len(column))).tocsr()
+    return sparse.coo_array((values, (rows, columns)), shape=(number, len(column))).tocsr()

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 import trustream
 from tests.recommender import planted
 from trustream.cli import main
-from trustream.recommender import files
+from trustream.feeds import read_ratings
 
 TRAIN, HELD_OUT = planted.blocks()
 FIT = ["--threshold", "4", "--topics", "4", "--passes", "20"]
@@ -178,15 +178,21 @@ BAD_FILES = {
     "empty.csv": ("", "no column 'user', 'item', 'rating'"),
     "header.csv": ("user,item,rating\n", "with a row or more"),
     "short.csv": ("user,item,rating\na,b,1\na,b\n", "short.csv, line 3: 2 values, expected 3"),
-    "words.csv": ("user,item,rating\na,b,1\na,c,good\n", "rating 2 is 'good', expected a number"),
-    "gap.csv": ("user,item,rating\na,b,\na,c,2\n", "1 of 2 ratings is missing"),
-    "nobody.csv": ("user,item,rating\n,b,3\na,c,2\n", "user ids must be all strings"),
+    "words.csv": (
+        "user,item,rating\na,b,1\na,c,good\n",
+        "line 3: the rating is 'good', expected",
+    ),
+    "gap.csv": (
+        "user,item,rating\na,b,\na,c,2\n",
+        "gap.csv, line 2: the rating is '', expected",
+    ),
+    "nobody.csv": ("user,item,rating\n,b,3\na,c,2\n", "line 2: user has 0 characters"),
     "times.csv": (
         "user,item,rating,timestamp\na,b,3,noon\n",
-        "timestamps must be numbers or dates",
+        "times.csv, line 2: the time is 'noon', expected seconds since 1970",
     ),
     "low.csv": ("user,item,rating\na,b,3\na,c,2\n", "no rating reaches the threshold 4"),
-    "latin.csv": (b"user,item,rating\nJos\xe9,b,3\n", "cannot read latin.csv"),
+    "latin.csv": (b"user,item,rating\nJos\xe9,b,3\n", "latin.csv, line 2: not UTF-8: byte 0xe9"),
     "data.xlsx": ("x", "known are .csv, .tsv, .parquet"),
     "bad.parquet": ("x", "cannot read bad.parquet"),
 }
@@ -206,7 +212,7 @@ def test_bad_files(tmp_path: Path, name: str) -> None:
 def test_ids_that_are_not_numbers_stay_as_they_are(tmp_path: Path) -> None:
     path = tmp_path / "ratings.csv"
     path.write_text(f"\ufeffuser,item,rating,x\n007,10,1,{2**70}\n12,11,2,3\n", encoding="utf-8")
-    ratings = files.read_ratings(path)
+    ratings = read_ratings(path)
     assert ratings["x"].tolist() == [str(2**70), "3"]
     assert ratings["user"].tolist() == ["007", "12"]
     assert ratings["item"].tolist() == [10, 11]
@@ -226,11 +232,11 @@ def test_other_models_and_wrong_ids(tmp_path: Path) -> None:
 
 def test_parquet_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ratings.parquet").write_bytes(b"PAR1")
-    for name in ("polars", "pandas"):
+    for name in ("polars", "pyarrow"):
         monkeypatch.setitem(sys.modules, name, None)
     result = run(tmp_path / "ratings.parquet", "--all")
     assert result.exit_code == 1
-    assert "needs polars, or pandas with pyarrow: pip install polars" in result.stderr
+    assert "needs pyarrow or polars: pip install polars" in result.stderr
 
 
 def test_a_model_that_cannot_be_written(ratings: Path, tmp_path: Path) -> None:

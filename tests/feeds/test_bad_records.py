@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.feeds.helpers import DUMP, documents, new_store
-from trustream.feeds import BadRecordError, FeedError, Item, Mark, ingest, read
+from trustream.feeds import BadRecord, BadRecordError, FeedError, Item, Mark, ingest, read
 from trustream.feeds.mediawiki import split_pages
 
 GOOD_LINE = '{"id": "good", "tokens": ["x"]}'
@@ -27,13 +27,16 @@ BAD_JSON = [
     (b'{"text": "x"}', "has no id"),
     (b'{"id": "a"}', "has none of text, tokens and counts"),
     (b'{"id": "a", "text": "x", "tokens": []}', "has text and tokens, expected one"),
-    (b'{"id": "", "text": "x"}', "id has 0 characters, expected 1 to 500"),
+    (b'{"id": "", "text": "x"}', "id has 0 characters; give it 1 to 500"),
     (b'{"id": null, "text": "x"}', "id is None, expected a string or a whole number"),
     (b'{"id": "a", "text": 7}', "the text is a int, expected a string"),
     (b'{"id": "a", "tokens": "x"}', "the tokens are a str, expected a list"),
     (b'{"id": "a", "tokens": [1]}', "a token is 1, expected a string"),
-    (b'{"id": "a", "tokens": [""]}', "a token is empty"),
-    (b'{"id": "a", "tokens": ["a\\u0000b"]}', "a token has a zero character"),
+    (b'{"id": "a", "tokens": [""]}', "a token has 0 characters; give it 1 to 500"),
+    (
+        b'{"id": "a", "tokens": ["a\\u0000b"]}',
+        "a token has a NUL character, which databases",
+    ),
     (b'{"id": "a", "tokens": ["\\ud800"]}', "a token has half of a surrogate pair"),
     (b'{"id": "a", "tokens": ["%s"]}' % (b"x" * 501), "a token has 501 characters"),
     (b'{"id": "a", "counts": ["x"]}', "the counts are a list, expected an object"),
@@ -74,6 +77,27 @@ def test_json_lines(tmp_path: Path, line: bytes, problem: str) -> None:
         assert ingest(store, path).n_records == 0
 
 
+def test_a_bad_record_is_a_value_with_fields(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(
+        '{"id": "a", "counts": {"x": -1}}\n{"id": "", "tokens": []}\n{"id": "a", "tokens": ["x"]}\n'
+    )
+    count = BadRecord("x.jsonl", 1, "the count of 'x'", "is -1", "a whole number from 1 on")
+    name = BadRecord("x.jsonl", 2, "id", "has 0 characters", advice="give it 1 to 500")
+    long = BadRecord("x.jsonl", 3, found="longer than 10 bytes", advice="max_bytes allows more")
+    assert [item.bad for item in read(path)] == [count, name, None]
+    assert [item.bad for item in read(path, max_bytes=10)][2] == long
+    with new_store(tmp_path) as store:
+        with pytest.raises(BadRecordError) as error:
+            ingest(store, path)
+        assert error.value.bad == count
+        heard: list[Item] = []
+        result = ingest(store, path, on_error="skip", on_bad=heard.append)
+        assert result.bad_records == (count, name)
+        assert result.problems == (str(count), str(name))
+        assert [item.bad for item in heard] == [count, name]
+
+
 def test_putting_a_bad_line_right(tmp_path: Path) -> None:
     path = tmp_path / "x.jsonl"
     path.write_text(f"{GOOD_LINE}\nnonsense\n{GOOD_LINE}\n")
@@ -97,7 +121,7 @@ OTHERS: list[tuple[str, bytes, dict[str, Any], list[tuple[int, str]]]] = [
     ("r.csv", b"user,item,rating\na,x,much\n,x,5\na,x,nan\n", {"format": "ratings", "threshold": 3},
      [(2, "the rating is 'much'"), (3, "user has 0"), (4, "the rating is 'nan'")]),
     ("r.csv", b"user,item,rating\na,x,3.5\na,x,-1\n", {"format": "ratings"},
-     [(2, "the rating is '3.5', which is no count: set a threshold"), (3, "the rating is '-1'")]),
+     [(2, "the rating is '3.5', which is no count; set a threshold"), (3, "the rating is '-1'")]),
     ("r.csv", b"user,item,timestamp\na,x,soon\n", {"format": "ratings", "rating_column": None},
      [(2, "the time is 'soon'")]),
     ("x.ldac", b"1 0:1\n2 0:1\n1 3:1\n1 0:-1\n1 0\nx\n2 1:1 1:0\n", {"vocabulary": VOCABULARY},
@@ -179,7 +203,7 @@ def test_a_page_of_any_length_takes_no_memory() -> None:
     for size in (1, 2, 3, 7, 64, 5000):
         chunks = (content[i : i + size] for i in range(0, len(content), size))
         pages = [page for page in split_pages(chunks, Mark(), 100) if page is not None]
-        assert [page.problem is None for page in pages] == [False, True]
+        assert [page.error is None for page in pages] == [False, True]
         assert [page.line for page in pages] == [1, 501]
         for page in pages:
             assert content[: page.mark.offset].endswith(b"</page>")
@@ -219,7 +243,7 @@ def test_what_only_the_store_refuses_is_a_bad_record_too(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Here a word that is too long, behind the back of the reader."""
-    monkeypatch.setattr("trustream.feeds.records.MAX_WORD", 10**6)
+    monkeypatch.setattr("trustream.feeds.validation.text_fault", lambda text: None)
     path = tmp_path / "x.jsonl"
     long = '{"id": "long", "tokens": ["%s"]}' % ("x" * 600)
     path.write_text(f"{GOOD_LINE}\n{long}\n{GOOD_LINE}\n{long}\n")

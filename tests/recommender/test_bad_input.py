@@ -12,8 +12,9 @@ from scipy import sparse
 
 from tests.recommender import planted
 from trustream import TopicRecommender
+from trustream.feeds import RatingColumns
 from trustream.recommender.ids import Ids
-from trustream.recommender.ratings import RatingColumns, from_frame, from_matrix
+from trustream.recommender.ratings import from_frame, from_matrix
 
 GOOD = {"user": ["a", "a", "b"], "item": ["x", "y", "y"], "rating": [5.0, 4.0, 3.0]}
 

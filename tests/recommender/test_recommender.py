@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from tests.recommender import planted
 from tests.recommender.planted import HELD_OUT, N_ITEMS, N_USERS, TRAIN, recommender
 from trustream import LatentDirichletAllocation, TopicRecommender
-from trustream.estimators.parameters import METHODS
 from trustream.evaluation import ranking, top_items
+from trustream.learning import algorithms
 
 
 def test_held_out_items_of_each_block_are_ranked_first(fitted: TopicRecommender) -> None:
@@ -223,7 +223,7 @@ def test_defaults_are_those_of_the_topic_model() -> None:
     }
 
 
-@pytest.mark.parametrize("method", sorted(METHODS))
+@pytest.mark.parametrize("method", sorted(algorithms.names()))
 def test_all_algorithms_can_be_used(method: str) -> None:
     model = recommender(learning_method=method, n_components=12).fit(TRAIN)
     assert model.evaluate(HELD_OUT, m=8).recall.mean > 0.5  # below 0.3 without topics

@@ -21,8 +21,7 @@ from scipy import sparse
 
 from tests.reliability.fuzz_child import bound_memory, bound_time
 from tests.reliability.fuzzed_feeds import mutated, overwritten
-from trustream.reading import read_documents, read_matrix, read_vocabulary
-from trustream.recommender import read_ratings
+from trustream.feeds import read_documents, read_matrix, read_ratings, read_vocabulary
 
 SECONDS = 5
 LONGEST = 1500

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 import trustream
 from tests.reliability.damaged_matrices import N_COLUMNS, N_ROWS
-from trustream import evaluation, reading
+from trustream import evaluation, feeds
 from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.report import report
 from trustream.store import Record
@@ -218,7 +218,7 @@ def from_file(matrix: Any, named: bool = True) -> sp.csr_array:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "matrix.npz"
         save_parts(path, matrix, named)
-        return reading.read_matrix(path)
+        return feeds.read_matrix(path)
 
 
 FILE_FORMATS = {"csr", "csc", "bsr", "coo", "dia"}

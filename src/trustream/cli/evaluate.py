@@ -72,7 +72,7 @@ def evaluate(
     """
     from rich.console import Console
 
-    from trustream import reading
+    from trustream import feeds
     from trustream.cli.options import echo_json
     from trustream.evaluation.report import report
     from trustream.terminal import progress
@@ -80,14 +80,14 @@ def evaluate(
     console = Console(stderr=True)
     estimator, title = _load(model)
     names = _names(estimator, vocabulary)
-    X = reading.read_matrix(data, names)
+    X = feeds.read_matrix(data, names)
     if rows is not None:
         X = X[:rows]
     result = report(
         estimator,
         X,
         measures=measures or None,
-        reference=None if reference is None else reading.read_matrix(reference, names),
+        reference=None if reference is None else feeds.read_matrix(reference, names),
         n_words=words,
         vocabulary=names,
         random_state=seed,
@@ -115,7 +115,7 @@ def _load(path: str) -> tuple[Any, str]:
 
 
 def _names(estimator: Any, vocabulary: Path | None) -> list[str] | None:
-    from trustream import reading
+    from trustream import feeds
 
     names = getattr(estimator, "feature_names_in_", None)
     if names is not None:
@@ -123,7 +123,7 @@ def _names(estimator: Any, vocabulary: Path | None) -> list[str] | None:
         del estimator.feature_names_in_
     if vocabulary is None:
         return None if names is None else [str(name) for name in names]
-    words = reading.read_vocabulary(vocabulary)
+    words = feeds.read_vocabulary(vocabulary)
     if len(words) != estimator.n_features_in_:
         raise ValueError(
             f"{vocabulary.name} has {len(words)} words, the model has {estimator.n_features_in_}"

@@ -119,12 +119,12 @@ def ingest(
     """
     from rich.console import Console
 
-    from trustream import feeds, reading
+    from trustream import feeds
     from trustream.terminal import progress
 
     console = Console(stderr=True)
     if vocabulary is not None:
-        options["vocabulary"] = reading.read_vocabulary(vocabulary)
+        options["vocabulary"] = feeds.read_vocabulary(vocabulary)
     options["tokenise"] = _tokeniser(word_pattern, min_length, stop_words, keep_case)
     with opened(store) as found:
         for file in files:
@@ -146,7 +146,7 @@ def ingest(
             for problem in result.problems:
                 echo(f"left out: {problem}", err=True)
             if as_json:
-                echo_json({"file": file, **dataclasses.asdict(result)})
+                echo_json({"file": file, **dataclasses.asdict(result), "problems": result.problems})
             else:
                 echo(
                     f"{title}: {result.n_records:,} records, {result.n_documents:,} new documents, "

@@ -127,7 +127,8 @@ def _loaded(options: dict[str, Any]) -> Any:
 
 
 def _fitted(options: dict[str, Any]) -> Any:
-    from trustream.recommender import TopicRecommender, read_ratings
+    from trustream.feeds import read_ratings
+    from trustream.recommender import TopicRecommender
 
     columns: dict[str, Any] = {
         name: options[name] or (None if name in ("rating_column", "timestamp_column") else "")

@@ -84,13 +84,13 @@ def simulate(
     """
     import numpy as np
 
-    from trustream import reading
+    from trustream import feeds
     from trustream.streaming import simulator
     from trustream.streaming.published import save_settings
     from trustream.streaming.trainer import StreamTrainer
 
-    words = reading.read_vocabulary(vocabulary)
-    counts = reading.read_matrix(data, words)[:rows]
+    words = feeds.read_vocabulary(vocabulary)
+    counts = feeds.read_matrix(data, words)[:rows]
     with opened(store, create=True, min_documents=1) as found:
         if found.totals().documents:
             raise ValueError(f"{found.name} has documents already: a simulation starts with none")

@@ -90,7 +90,7 @@ def init(
 
     STORE is a file name (SQLite) or a postgresql:// address.
     """
-    from trustream import reading
+    from trustream import feeds
     from trustream.streaming.lda.model import TopicStream
     from trustream.streaming.published import load_settings, save_settings
 
@@ -100,7 +100,7 @@ def init(
     if batch is not None:
         chosen["batch_size"] = batch
     model = TopicStream(**chosen, random_state=seed)
-    words = None if vocabulary is None else reading.read_vocabulary(vocabulary)
+    words = None if vocabulary is None else feeds.read_vocabulary(vocabulary)
     options: dict[str, Any] = {"held_out": held_out}
     if words is None:
         options |= {"min_documents": min_documents, "max_words": max_words}
@@ -195,7 +195,7 @@ def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> Non
     """Topics of new documents (.txt, .jsonl or a matrix) by a STORE's model."""
     import numpy as np
 
-    from trustream import reading
+    from trustream import feeds
     from trustream.streaming.published import load_model
 
     with opened(store) as found:
@@ -203,7 +203,7 @@ def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> Non
         words = [str(word) for word in model.feature_names_in_]
         # Files have rows and no names: scikit-learn would warn of that.
         del model.feature_names_in_
-        matrix = reading.read_matrix(data, words)
+        matrix = feeds.read_matrix(data, words)
         proportions = model.transform(matrix)
     for row, theta in enumerate(proportions):
         if as_json:

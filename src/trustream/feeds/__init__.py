@@ -1,4 +1,4 @@
-"""Feeds: files and streams of documents, read record by record into a store.
+"""Read data: files and streams of documents, matrices, ratings and vocabularies.
 
     from trustream.feeds import ingest
     from trustream.store import open_store
@@ -6,16 +6,25 @@
     with open_store("topics.db") as store:
         ingest(store, "articles.jsonl.gz")
 
-`ingest` stores each record exactly once; `read` yields what is in a feed and stores nothing.
+`ingest` adds the records of a feed to a store, each exactly once; `read` yields what is in a feed,
+bad records among it, and stores nothing. `read_documents` yields the documents alone,
+`read_matrix` returns a matrix, or documents as one, `read_ratings` the columns of a table of
+ratings, and `read_vocabulary` words.
 """
 
-from trustream.feeds.formats import FORMATS, read
-from trustream.feeds.ingesting import ingest
-from trustream.feeds.items import FeedError, Item, Mark, Options
-from trustream.feeds.results import BadRecordError, IngestResult, Progress
+from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
+from trustream.feeds.feed import read, read_documents
+from trustream.feeds.formats import FORMATS
+from trustream.feeds.ingestion import ingest
+from trustream.feeds.items import Item, Mark
+from trustream.feeds.matrix_files import read_matrix, read_vocabulary
+from trustream.feeds.options import Options, RatingColumns
+from trustream.feeds.rating_files import read_ratings
+from trustream.feeds.results import IngestResult, Progress
 
 __all__ = [
     "FORMATS",
+    "BadRecord",
     "BadRecordError",
     "FeedError",
     "IngestResult",
@@ -23,6 +32,11 @@ __all__ = [
     "Mark",
     "Options",
     "Progress",
+    "RatingColumns",
     "ingest",
     "read",
+    "read_documents",
+    "read_matrix",
+    "read_ratings",
+    "read_vocabulary",
 ]

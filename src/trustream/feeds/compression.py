@@ -1,4 +1,4 @@
-"""Files of bzip2 and xz, decompressed in pieces and in a bounded memory.
+"""Decompress files of bzip2 and xz in pieces and in a bounded memory.
 
 The standard library's readers pass over everything behind a damaged beginning of a later stream,
 and a file has many streams if it was compressed by several threads, or a hundred pages at a time.

@@ -1,4 +1,4 @@
-"""Rows of comma-separated values that know where they end.
+"""Read the rows of comma-separated values, each of which knows where it ends.
 
 The standard library's reader takes lines by itself and cannot say that it waits for one, and its
 limit for a field is one for the whole process; so rows are found and taken apart here, by the same
@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from trustream.feeds.items import BAD_RECORD, FeedError, Mark, Options, Problem, said
+from trustream.feeds.errors import RECORD_ERRORS, FeedError, InvalidValue, bad_record, too_long
+from trustream.feeds.items import Mark
 from trustream.feeds.lines import BYTE_ORDER_MARK, Line, decoded, read_lines
+from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
 
 # Names, and characters of a name, that an error lists.
@@ -22,12 +24,23 @@ _LONG = 60
 
 
 class Row(NamedTuple):
-    """Values by column; or a problem; or a pause, with neither (see `Item`)."""
+    """Values by column; or what is wrong; or a pause, with neither (see `Item`)."""
 
     mark: Mark
     line: int
     values: dict[str, Any] | None = None
-    problem: str | None = None
+    error: InvalidValue | MemoryError | None = None
+
+    @property
+    def pause(self) -> bool:
+        """Whether nothing has come for a while."""
+        return self.values is None and self.error is None
+
+    def checked(self) -> dict[str, Any]:
+        """The values; or the error is raised."""
+        if self.error is not None:
+            raise self.error
+        return self.values or {}
 
 
 class _Syntax:
@@ -54,15 +67,22 @@ class _Syntax:
         while place <= len(text) and len(fields) <= most:
             match = self._field.match(text, place)
             if match is None:
-                raise Problem("not comma-separated values")
+                raise InvalidValue("not comma-separated values")
             quoted, after, plain = match.groups()
             fields.append(plain if quoted is None else quoted.replace('""', '"') + after)
             place = match.end() + 1
         return fields
 
 
-def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
+def csv_rows(
+    source: Source,
+    mark: Mark,
+    options: Options,
+    on_names: Callable[[list[str]], None] | None = None,
+) -> Iterator[Row]:
     """The rows after a mark, by the names of columns in the first row; empty lines are no rows.
+
+    `on_names` is called with these names before the first row, but not if the file is empty.
 
     Raises:
         FeedError: the first row cannot be read, has a name twice or too many names.
@@ -71,18 +91,25 @@ def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
     >>> from trustream.feeds.sources import StreamSource
     >>> source = StreamSource(io.BytesIO(b'id,text\\na,"cats, ""dogs""\\nand birds"\\nb\\n'))
     >>> for row in csv_rows(source, Mark(), Options()):
-    ...     print(row.line, row.values, row.problem)
-    2 {'id': 'a', 'text': 'cats, "dogs"\\nand birds'} None
-    4 None 1 value, expected 2: id, text
+    ...     print(row.line, row.values or row.error)
+    2 {'id': 'a', 'text': 'cats, "dogs"\\nand birds'}
+    4 1 value, expected 2: id, text
     """
     syntax = _Syntax(options.delimiter or ("\t" if source.suffix == ".tsv" else ","))
+
+    def names_of(whole: _Whole) -> list[str]:
+        names = _names(source, whole, syntax, options)
+        if on_names is not None:
+            on_names(names)
+        return names
+
     names: list[str] | None = None
     if mark.offset:
         first = _whole_rows(read_lines(source, Mark(), options.max_bytes), Mark(), syntax, options)
         row = next((row for row in first if row is not None), None)
         if row is None:
             raise FeedError(f"{source.name} has become empty while it was read")
-        names = _names(source, row, syntax, options)
+        names = names_of(row)
     expected = ""  # said of rows with too few values, or too many
     lines = read_lines(source, mark, options.max_bytes)
     for whole in _whole_rows(lines, mark, syntax, options):
@@ -91,21 +118,21 @@ def csv_rows(source: Source, mark: Mark, options: Options) -> Iterator[Row]:
             continue
         mark = whole.mark
         if names is None:
-            names = _names(source, whole, syntax, options)
+            names = names_of(whole)
             continue
         try:
             values = syntax.split(whole.text(), options.max_columns)
-        except BAD_RECORD as error:
-            yield Row(mark, whole.line, problem=said(error))
+        except RECORD_ERRORS as error:
+            yield Row(mark, whole.line, error=error)
             continue
         if len(values) == len(names):
             yield Row(mark, whole.line, dict(zip(names, values, strict=True)))
         else:
-            n = f"{len(values)} value{'s' if len(values) > 1 else ''}"
+            found = f"{len(values)} value{'s' if len(values) > 1 else ''}"
             if len(values) > options.max_columns:
-                n = f"more than {options.max_columns} values"
-            expected = expected or f"expected {len(names)}: {listed(names)}"
-            yield Row(mark, whole.line, problem=f"{n}, {expected}")
+                found = f"more than {options.max_columns} values"
+            expected = expected or f"{len(names)}: {listed(names)}"
+            yield Row(mark, whole.line, error=InvalidValue(found, expected=expected))
 
 
 class _Whole(NamedTuple):
@@ -114,11 +141,11 @@ class _Whole(NamedTuple):
     mark: Mark
     line: int
     content: bytes
-    problem: str | None = None
+    error: InvalidValue | None = None
 
     def text(self) -> str:
-        if self.problem is not None:
-            raise Problem(self.problem)
+        if self.error is not None:
+            raise self.error
         return decoded(self.content)
 
 
@@ -149,20 +176,20 @@ def _whole_rows(
         if size > options.max_bytes:
             parts = []
             if not inside:
-                too_long = f"longer than {options.max_bytes} bytes; max_bytes allows more"
-                yield _Whole(mark, first, b"", too_long)
+                yield _Whole(mark, first, b"", too_long(options.max_bytes))
         elif not inside:
             yield _Whole(mark, first, b"\n".join(parts))
     if inside:
-        yield _Whole(mark, first, b"", "a quote is open at the end of the file")
+        error = InvalidValue("a quote is open at the end of the file")
+        yield _Whole(mark, first, b"", error)
 
 
 def _names(source: Source, whole: _Whole, syntax: _Syntax, options: Options) -> list[str]:
     try:
         names = [name.strip() for name in syntax.split(whole.text(), options.max_columns)]
-    except BAD_RECORD as error:
-        what = said(error)
-        raise FeedError(f"{source.name} has no names of columns in line 1: {what}") from None
+    except RECORD_ERRORS as error:
+        problem = bad_record(error, source.name, 1).problem
+        raise FeedError(f"{source.name} has no names of columns in line 1: {problem}") from None
     check_names(source, names, options)
     return names
 

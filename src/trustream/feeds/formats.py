@@ -1,24 +1,24 @@
-"""Which reader a feed needs."""
+"""Formats: which reader a feed needs, by the name of its file or as it is said."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
-from typing import IO, Any
 
-from trustream.feeds.bags import read_ldac, read_uci
-from trustream.feeds.items import FeedError, Items, Mark, Options
+from trustream.feeds.bags_of_words import read_ldac, read_uci
+from trustream.feeds.errors import FeedError
+from trustream.feeds.items import Items, Mark
 from trustream.feeds.json_lines import read_json_lines
 from trustream.feeds.mediawiki import read_mediawiki
+from trustream.feeds.options import Options
 from trustream.feeds.parquet_rows import is_parquet
 from trustream.feeds.plain_text import read_plain_text
-from trustream.feeds.sources import FileSource, Source, open_source
-from trustream.feeds.tables import read_documents, read_ratings
+from trustream.feeds.sources import Source
+from trustream.feeds.tables import read_document_table, read_rating_table
 from trustream.feeds.time_order import in_order
 
-_SUFFIXES = {
+SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".txt": "text",
@@ -48,16 +48,16 @@ class Format:
 
 def _read_ratings(source: Source, mark: Mark, options: Options) -> Items:
     if not options.in_order:
-        return read_ratings(source, mark, options)
-    return in_order(read_ratings(source, Mark(), options), mark)
+        return read_rating_table(source, mark, options)
+    return in_order(read_rating_table(source, Mark(), options), mark)
 
 
 FORMATS = {
     "jsonl": Format(read_json_lines, follows=True),
     "text": Format(read_plain_text, numbered=True, follows=True),
-    "csv": Format(read_documents, follows=True),
+    "csv": Format(read_document_table, follows=True),
     "ratings": Format(_read_ratings, follows=True),
-    "parquet": Format(partial(read_documents, parquet=True)),
+    "parquet": Format(partial(read_document_table, parquet=True)),
     "uci": Format(read_uci, numbered=True),
     "ldac": Format(read_ldac, numbered=True, follows=True),
     "mediawiki": Format(read_mediawiki),
@@ -77,7 +77,7 @@ def format_name(source: Source, name: str | None = None, *, in_order: bool = Fal
     """
     known = ", ".join(FORMATS)
     if name is None:
-        name = _SUFFIXES.get(source.suffix)
+        name = SUFFIXES.get(source.suffix)
         if name == "text" and source.name.lower().startswith("docword."):
             name = "uci"  # as the files of that collection are called
         if name is None:
@@ -86,7 +86,7 @@ def format_name(source: Source, name: str | None = None, *, in_order: bool = Fal
             )
     if name not in FORMATS:
         raise FeedError(f"format is {name!r}, expected one of {known}")
-    follows = FORMATS[name].follows and not (name == "ratings" and is_parquet(source))
+    follows = FORMATS[name].follows and not is_parquet_of_ratings(source, name)
     if source.follow and not follows:
         raise FeedError(f"{source.name} cannot be followed as it grows: its format is {name}")
     if source.follow and in_order:
@@ -94,52 +94,6 @@ def format_name(source: Source, name: str | None = None, *, in_order: bool = Fal
     return name
 
 
-def is_numbered(name: str, options: Options) -> bool:
-    """Whether documents are named by their line or row, not by an id of their own.
-
-    >>> is_numbered("text", Options()), is_numbered("csv", Options())
-    (True, False)
-    """
-    no_column = name in ("csv", "parquet") and options.id_column is None
-    return FORMATS[name].numbered or no_column
-
-
-def is_whole(source: FileSource, name: str, options: Options) -> bool:
-    """Whether a file is read as it is, and cannot have a part added to it later.
-
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile(suffix=".txt.gz") as file:
-    ...     is_whole(FileSource(file.name), "text", Options())
-    True
-    """
-    parquet = name == "parquet" or (name == "ratings" and is_parquet(source))
-    in_order = name == "ratings" and options.in_order
-    return source.compressed or parquet or in_order
-
-
-def read(
-    source: str | Path | IO[bytes],
-    *,
-    format: str | None = None,
-    follow: bool = False,
-    **options: Any,
-) -> Items:
-    """Yield the items of a feed, bad ones among them; nothing is stored.
-
-    Args:
-        source: a path, `-` for standard input, or a binary stream.
-        format: one of `FORMATS`; by the file's suffix if None.
-        follow: wait for more at the end of a file; it then never ends by itself.
-        options: see `Options`.
-
-    Raises:
-        FeedError: the feed cannot be read.
-
-    >>> import io
-    >>> [item.record.words for item in read(io.BytesIO(b"Cats and dogs"), format="text")]
-    [['cats', 'dogs']]
-    """
-    opened = open_source(source, follow=follow)
-    settings = Options(**options)
-    name = format_name(opened, format, in_order=settings.in_order)
-    return FORMATS[name].read(opened, Mark(), settings)
+def is_parquet_of_ratings(source: Source, name: str) -> bool:
+    """Whether a source in the format of this name is a Parquet file of ratings."""
+    return name == "ratings" and is_parquet(source)

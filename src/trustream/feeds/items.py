@@ -1,41 +1,13 @@
-"""What readers take and give: options, items, and what is wrong."""
+"""Items: what a reader yields of a feed, one record after the other."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from trustream.feeds.errors import RECORD_ERRORS, BadRecord, bad_record
 from trustream.store.protocol import Record
-from trustream.text import tokenise
-
-MAX_BYTES = 2**25
-MAX_WORDS = 2**22
-MAX_COLUMNS = 10_000
-MAX_DEPTH = 200
-
-
-class FeedError(ValueError):
-    """A feed that cannot be read, or not any further."""
-
-
-class Problem(ValueError):
-    """What is wrong with one record; readers turn it into a bad `Item`."""
-
-
-# What making a record raises if the record is to blame.
-BAD_RECORD = (Problem, MemoryError)
-
-
-def said(error: Exception) -> str:
-    """What a bad record is told for.
-
-    >>> said(Problem("has no id")), said(MemoryError())
-    ('has no id', 'needs more memory than there is; a lower max_bytes refuses such records')
-    """
-    if isinstance(error, MemoryError):
-        return "needs more memory than there is; a lower max_bytes refuses such records"
-    return str(error)
 
 
 class Mark(NamedTuple):
@@ -54,80 +26,38 @@ class Item:
         line: line (or row) on which it begins, from 1.
         record: the document or the part of one; None if it is bad, or has nothing to add (a
             rating below the threshold, a redirect).
-        problem: what is wrong with it.
+        bad: where it stands and what is wrong with it; None if nothing is.
         pause: nothing has come for a while, and more may; what was read should be stored.
 
-    >>> Item(Mark(12, 1), 1, problem="not JSON").record is None
-    True
+    >>> bad = BadRecord("pets.jsonl", 1, found="has no id")
+    >>> Item(Mark(12, 1), 1, bad=bad).problem
+    'has no id'
     """
 
     mark: Mark
     line: int
     record: Record | None = None
-    problem: str | None = None
+    bad: BadRecord | None = None
     pause: bool = False
+
+    @property
+    def problem(self) -> str | None:
+        """What is wrong with it, in words; None if nothing is."""
+        return None if self.bad is None else self.bad.problem
 
 
 Items = Generator[Item, None, None]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
-    """How records are read; each format takes what it needs.
+def make_item(
+    file: str, mark: Mark, line: int, make: Callable[..., Record | None], *arguments: Any
+) -> Item:
+    """The item of the record that `make(*arguments)` returns, or of a bad one if it raises.
 
-    Attributes:
-        tokenise: makes words of text; `trustream.text.Tokeniser` makes others.
-        name: what documents without an id of their own are named by, before the line: `name:7`.
-            The file's name if None.
-        max_bytes: a line, row or page that is longer is a bad record.
-        max_words: a record of more words, or different words if they are counted, is a bad one.
-        max_columns: a table with more columns is not read.
-        max_depth: a line of JSON with more lists and objects inside one another is a bad record.
-        vocabulary: words by number, for "uci" and "ldac".
-        delimiter: between columns; by the file's suffix if None.
-        id_column: column of document keys; None names documents by their row.
-        text_column: column of texts, or of lists of tokens in Parquet.
-        time_column: column of times; None if there is none.
-        user_column, item_column, rating_column, timestamp_column: of "ratings";
-            `rating_column=None` counts every row as 1, `timestamp_column=None` has no times.
-        threshold: ratings count as 1 from here on and not at all below; None takes a rating as a
-            count, which must be whole.
-        in_order: "ratings" are sorted by time first, in temporary files.
-        page_key: "title" or "id" of a page of a MediaWiki dump.
-
-    >>> Options(threshold=4).rating_column
-    'rating'
+    >>> make_item("pets.txt", Mark(5, 1), 1, Record, "a", ["cat"]).record.words
+    ['cat']
     """
-
-    tokenise: Callable[[str], Sequence[str]] = tokenise
-    name: str | None = None
-    max_bytes: int = MAX_BYTES
-    max_words: int = MAX_WORDS
-    max_columns: int = MAX_COLUMNS
-    max_depth: int = MAX_DEPTH
-    vocabulary: Sequence[str] | None = None
-    delimiter: str | None = None
-    id_column: str | None = "id"
-    text_column: str = "text"
-    time_column: str | None = None
-    user_column: str = "user"
-    item_column: str = "item"
-    rating_column: str | None = "rating"
-    timestamp_column: str | None = "timestamp"
-    threshold: float | None = None
-    in_order: bool = False
-    page_key: str = "title"
-
-    def __post_init__(self) -> None:
-        for name in ("max_bytes", "max_words", "max_columns", "max_depth"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, expected 1 or more")
-        if self.page_key not in ("title", "id"):
-            raise ValueError(f'page_key is {self.page_key!r}, expected "title" or "id"')
-        if self.delimiter is not None and not (
-            len(self.delimiter) == 1 and self.delimiter.isascii() and self.delimiter not in '"\r\n'
-        ):
-            raise ValueError(f"delimiter is {self.delimiter!r}, expected one ASCII character")
-        if isinstance(self.vocabulary, str | Mapping):
-            kind = type(self.vocabulary).__name__
-            raise ValueError(f"vocabulary is a {kind}, expected the words in a list")
+    try:
+        return Item(mark, line, make(*arguments))
+    except RECORD_ERRORS as error:
+        return Item(mark, line, bad=bad_record(error, file, line))

@@ -1,4 +1,4 @@
-"""JSON lines: an object a line."""
+"""Read JSON lines: an object a line."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import json
 import re
 from typing import Any
 
-from trustream.feeds.items import BAD_RECORD, Item, Items, Mark, Options, Problem, said
-from trustream.feeds.lines import read_lines
-from trustream.feeds.records import make_record, make_words
+from trustream.feeds.errors import InvalidValue
+from trustream.feeds.items import Items, Mark
+from trustream.feeds.lines import read_line_records
+from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
+from trustream.feeds.validation import make_record, make_words
 from trustream.store.protocol import Record
 
-_CONTENTS = ("text", "tokens", "counts")
+# The fields that words may come from: how an error begins, and what is expected.
+_CONTENTS = {
+    "text": (str, "the text", "is", "a string"),
+    "tokens": (list, "the tokens", "are", "a list"),
+    "counts": (dict, "the counts", "are", "an object"),
+}
 # Strings, which may hold brackets that mean nothing, and brackets.
 _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 
@@ -21,7 +28,7 @@ def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
     """Records of objects with `id` and one of `text`, `tokens`, `counts`.
 
     `time` and `append_id` are taken if they are there, other fields are passed over, and so are
-    empty lines.
+    empty lines. Without `options.require_id`, an object without an id is named by its line.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
@@ -32,33 +39,28 @@ def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
     >>> items[1].line, items[1].problem
     (2, 'has none of text, tokens and counts, expected one')
     """
-    for line in read_lines(source, mark, options.max_bytes):
-        if line is None:
-            yield Item(mark, mark.number, pause=True)
-            continue
-        mark = line.mark
-        try:
-            text = line.text(options.max_bytes)
-            record = None
-            if text.strip():
-                record = _record(_parsed(text, options.max_depth), options)
-            yield Item(mark, mark.number, record)
-        except BAD_RECORD as error:
-            yield Item(mark, mark.number, problem=said(error))
+    name = options.name or source.name
+
+    def record(text: str, number: int) -> Record:
+        return _record(_parsed(text, options.max_depth), f"{name}:{number}", options)
+
+    return read_line_records(source, mark, options, record)
 
 
 def _parsed(text: str, max_depth: int) -> Any:
     # Nearly always there are fewer brackets than that, so that nothing else has to be looked at.
     if text.count("[") + text.count("{") > max_depth and _is_deep(text, max_depth):
-        raise Problem(f"nested deeper than {max_depth} levels; max_depth allows more")
+        raise InvalidValue(f"nested deeper than {max_depth} levels", advice="max_depth allows more")
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise Problem(f"not JSON: {error.msg} (character {error.colno})") from None
+        raise InvalidValue(f"not JSON: {error.msg} (character {error.colno})") from None
     except RecursionError:
-        raise Problem("nested deeper than Python can read; max_depth is too high") from None
+        raise InvalidValue(
+            "nested deeper than Python can read", advice="max_depth is too high"
+        ) from None
     except ValueError:
-        raise Problem("has a number with thousands of digits") from None
+        raise InvalidValue("has a number with thousands of digits") from None
 
 
 def _is_deep(text: str, max_depth: int) -> bool:
@@ -75,23 +77,23 @@ def _is_deep(text: str, max_depth: int) -> bool:
     return False
 
 
-def _record(value: Any, options: Options) -> Record:
+def _record(value: Any, name: str, options: Options) -> Record:
+    """The record of an object; `name` is its key if it need not have an id and has none."""
     if not isinstance(value, dict):
-        raise Problem(f"a JSON {type(value).__name__}, expected an object with an id")
-    if "id" not in value:
-        raise Problem("has no id")
-    there = [name for name in _CONTENTS if name in value]
+        expected = "an object with an id" if options.require_id else "an object"
+        raise InvalidValue(f"a JSON {type(value).__name__}", expected=expected)
+    if options.require_id and "id" not in value:
+        raise InvalidValue("has no id")
+    there = [field for field in _CONTENTS if field in value]
     if len(there) != 1:
         found = " and ".join(there) if there else "none of text, tokens and counts"
-        raise Problem(f"has {found}, expected one")
+        raise InvalidValue(f"has {found}", expected="one")
     content = value[there[0]]
-    if there[0] == "text":
-        if not isinstance(content, str):
-            raise Problem(f"the text is a {type(content).__name__}, expected a string")
+    kind, field, verb, expected = _CONTENTS[there[0]]
+    if not isinstance(content, kind):
+        found = f"{verb} a {type(content).__name__}"
+        raise InvalidValue(found, field=field, expected=expected)
+    if isinstance(content, str):
         content = make_words(options.tokenise, content)
-    elif there[0] == "counts" and not isinstance(content, dict):
-        raise Problem(f"the counts are a {type(content).__name__}, expected an object")
-    elif there[0] == "tokens" and not isinstance(content, list):
-        raise Problem(f"the tokens are a {type(content).__name__}, expected a list")
     time, append_id = value.get("time"), value.get("append_id")
-    return make_record(value["id"], content, time, append_id, options.max_words)
+    return make_record(value.get("id", name), content, time, append_id, options.max_words)

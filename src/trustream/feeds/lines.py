@@ -1,12 +1,15 @@
-"""Bytes as lines that know where they end."""
+"""Read the lines of a file, each of which knows where it ends, and records that are lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from trustream.feeds.items import FeedError, Mark, Problem
+from trustream.feeds.errors import FeedError, InvalidValue, too_long
+from trustream.feeds.items import Item, Items, Mark, make_item
+from trustream.feeds.options import Options
 from trustream.feeds.sources import FileSource, Source
+from trustream.store.protocol import Record
 
 # Editors and spreadsheets put it before the first line.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -25,13 +28,13 @@ class Line(NamedTuple):
         """The line as text.
 
         Raises:
-            Problem: it is too long or not UTF-8.
+            InvalidValue: it is too long or not UTF-8.
 
         >>> Line(Mark(3, 1), b"a b").text(10)
         'a b'
         """
         if self.content is None:
-            raise Problem(f"longer than {max_bytes} bytes; max_bytes allows more")
+            raise too_long(max_bytes)
         content = self.content
         if self.mark.number == 1:
             content = content.removeprefix(BYTE_ORDER_MARK)
@@ -44,13 +47,14 @@ def decoded(content: bytes) -> str:
     >>> decoded(b"caf\\xe9 au lait")
     Traceback (most recent call last):
     ...
-    trustream.feeds.items.Problem: not UTF-8: byte 0xe9 at place 4 of it
+    trustream.feeds.errors.InvalidValue: not UTF-8: byte 0xe9 at place 4 of it
     """
     try:
         return content.decode()
     except UnicodeDecodeError as error:
         byte = content[error.start]
-        raise Problem(f"not UTF-8: byte 0x{byte:02x} at place {error.start + 1} of it") from None
+        place = error.start + 1
+        raise InvalidValue(f"not UTF-8: byte 0x{byte:02x} at place {place} of it") from None
 
 
 def read_lines(source: Source, mark: Mark, max_bytes: int) -> Iterator[Line | None]:
@@ -80,6 +84,31 @@ def read_lines(source: Source, mark: Mark, max_bytes: int) -> Iterator[Line | No
                 )
             continue
         yield line
+
+
+def read_line_records(
+    source: Source, mark: Mark, options: Options, make: Callable[[str, int], Record]
+) -> Items:
+    """Items of lines after a mark; `make` makes the record of a text and the line's number.
+
+    >>> import io
+    >>> from trustream.feeds.sources import StreamSource
+    >>> source = StreamSource(io.BytesIO(b"one\\n\\ntwo"))
+    >>> make = lambda text, number: Record(str(number), [text])
+    >>> [item.record for item in read_line_records(source, Mark(), Options(), make)][1:]
+    [None, Record(key='3', words=['two'], time=None, append_id=None)]
+    """
+
+    def record(line: Line) -> Record | None:
+        text = line.text(options.max_bytes)
+        return make(text, line.mark.number) if text.strip() else None
+
+    for line in read_lines(source, mark, options.max_bytes):
+        if line is None:
+            yield Item(mark, mark.number, pause=True)
+            continue
+        mark = line.mark
+        yield make_item(source.name, mark, mark.number, record, line)
 
 
 def split(chunks: Iterable[bytes | None], mark: Mark, max_bytes: int) -> Iterator[Line | None]:

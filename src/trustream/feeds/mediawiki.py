@@ -1,4 +1,4 @@
-"""The articles of a MediaWiki XML dump."""
+"""Read the articles of a MediaWiki XML dump."""
 
 from __future__ import annotations
 
@@ -7,18 +7,11 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from trustream.feeds.items import (
-    BAD_RECORD,
-    FeedError,
-    Item,
-    Items,
-    Mark,
-    Options,
-    Problem,
-    said,
-)
-from trustream.feeds.records import make_record, make_words
+from trustream.feeds.errors import FeedError, InvalidValue, too_long
+from trustream.feeds.items import Item, Items, Mark, make_item
+from trustream.feeds.options import Options
 from trustream.feeds.sources import FileSource, Source
+from trustream.feeds.validation import make_record, make_words
 from trustream.feeds.wiki_markup import MEDIA, strip_markup
 from trustream.store.protocol import Record
 
@@ -50,10 +43,7 @@ def read_mediawiki(source: Source, mark: Mark, options: Options) -> Items:
             yield Item(mark, mark.number, pause=True)
             continue
         mark = page.mark
-        try:
-            yield Item(mark, page.line, _record(page, options, media))
-        except BAD_RECORD as error:
-            yield Item(mark, page.line, problem=said(error))
+        yield make_item(source.name, mark, page.line, _record, page, options, media)
 
 
 class Page(NamedTuple):
@@ -62,7 +52,7 @@ class Page(NamedTuple):
     mark: Mark
     line: int
     content: bytes = b""
-    problem: str | None = None
+    error: InvalidValue | None = None
 
 
 def split_pages(
@@ -90,8 +80,7 @@ def split_pages(
             del data[:end]
             if inside:
                 mark = Mark(offset, number)
-                what = f"longer than {max_bytes} bytes; max_bytes allows more" if lost else None
-                yield Page(mark, line, content, what)
+                yield Page(mark, line, content, too_long(max_bytes) if lost else None)
             else:
                 line = number + 1
             inside, lost, searched = not inside, False, 0
@@ -103,26 +92,25 @@ def split_pages(
         # Its end may hold a part of the tag that is looked for.
         searched = max(0, len(data) - len(_END) + 1)
     if inside or b"</mediawiki>" not in data:
-        yield Page(
-            mark, line if inside else number + 1, b"", "the dump ends here: it is incomplete"
-        )
+        error = InvalidValue("the dump ends here: it is incomplete")
+        yield Page(mark, line if inside else number + 1, b"", error)
 
 
 def _record(page: Page, options: Options, media: frozenset[str]) -> Record | None:
-    if page.problem is not None:
-        raise Problem(page.problem)
+    if page.error is not None:
+        raise page.error
     try:
         root = ElementTree.fromstring(page.content)
     except ElementTree.ParseError as error:
-        raise Problem(f"the page is not XML: {error}") from None
+        raise InvalidValue(f"is not XML: {error}", field="the page") from None
     if (root.findtext("ns") or "0").strip() != "0" or root.find("redirect") is not None:
         return None
     key = root.findtext(options.page_key)
     if not key:
-        raise Problem(f"the page has no {options.page_key}")
+        raise InvalidValue(f"has no {options.page_key}", field="the page")
     revisions = root.findall("revision")
     if not revisions:
-        raise Problem("the page has no revision")
+        raise InvalidValue("has no revision", field="the page")
     text = revisions[-1].findtext("text") or ""
     words = make_words(options.tokenise, strip_markup(text, media))
     time = revisions[-1].findtext("timestamp")

@@ -1,12 +1,16 @@
-"""Rows of Parquet files, some at a time."""
+"""Read the rows of Parquet files, some at a time, or whole columns."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
+from numpy.typing import NDArray
+
 from trustream.feeds.csv_rows import Row, check_names
-from trustream.feeds.items import FeedError, Mark, Options
+from trustream.feeds.errors import FeedError
+from trustream.feeds.items import Mark
+from trustream.feeds.options import Options
 from trustream.feeds.sources import FileSource, Source
 from trustream.file_errors import readable
 
@@ -27,6 +31,9 @@ class Table(Protocol):
 
     def blocks(self, start: int, columns: list[str]) -> Iterator[list[dict[str, Any]]]:
         """Rows from `start` on, in blocks."""
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """All columns, each as one array."""
 
 
 def is_parquet(source: Source) -> bool:
@@ -119,6 +126,10 @@ class _Arrow:
                 yield batch.slice(start).to_pylist()
             start = max(0, start - batch.num_rows)
 
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        table = self._file.read()
+        return {name: table[name].to_numpy() for name in self.names}
+
 
 class _Polars:
     def __init__(self, source: FileSource) -> None:
@@ -139,3 +150,7 @@ class _Polars:
             # Polars reads a column's dictionary again for every block.
             if block.estimated_size() < _MAX_SIZE:
                 size = min(2 * size, _MAX_BLOCK)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        frame = self._frame.collect()
+        return {name: frame[name].to_numpy() for name in self.names}

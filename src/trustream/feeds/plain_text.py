@@ -1,11 +1,13 @@
-"""Plain text: a document a line."""
+"""Read plain text: a document a line."""
 
 from __future__ import annotations
 
-from trustream.feeds.items import BAD_RECORD, Item, Items, Mark, Options, said
-from trustream.feeds.lines import read_lines
-from trustream.feeds.records import make_record, make_words
+from trustream.feeds.items import Items, Mark
+from trustream.feeds.lines import read_line_records
+from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
+from trustream.feeds.validation import make_record, make_words
+from trustream.store.protocol import Record
 
 
 def read_plain_text(source: Source, mark: Mark, options: Options) -> Items:
@@ -19,17 +21,9 @@ def read_plain_text(source: Source, mark: Mark, options: Options) -> Items:
     [('pets:1', ['cats', 'dogs']), ('pets:3', ['birds'])]
     """
     name = options.name or source.name
-    for line in read_lines(source, mark, options.max_bytes):
-        if line is None:
-            yield Item(mark, mark.number, pause=True)
-            continue
-        mark = line.mark
-        try:
-            text = line.text(options.max_bytes)
-            record = None
-            if text.strip():
-                words = make_words(options.tokenise, text)
-                record = make_record(f"{name}:{mark.number}", words, max_words=options.max_words)
-            yield Item(mark, mark.number, record)
-        except BAD_RECORD as error:
-            yield Item(mark, mark.number, problem=said(error))
+
+    def record(text: str, number: int) -> Record:
+        words = make_words(options.tokenise, text)
+        return make_record(f"{name}:{number}", words, max_words=options.max_words)
+
+    return read_line_records(source, mark, options, record)

@@ -1,4 +1,4 @@
-"""How far a file has been read, and whether it still is that file.
+"""Keep how far a file has been read, and tell whether it still is that file.
 
 A feed is a path. With its position is kept what its first bytes and the bytes before the position
 were, which tells a file that grew from one that was replaced or changed without reading it all. A
@@ -12,7 +12,8 @@ import hashlib
 import os
 from typing import Any
 
-from trustream.feeds.items import FeedError, Mark
+from trustream.feeds.errors import FeedError
+from trustream.feeds.items import Mark
 from trustream.feeds.sources import FileSource
 from trustream.store.errors import PositionError
 from trustream.store.protocol import Position

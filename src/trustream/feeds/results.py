@@ -1,10 +1,10 @@
-"""What an ingest did, does, or stumbled over."""
+"""What an ingest has added to a store, and how far it is."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trustream.feeds.items import FeedError
+from trustream.feeds.errors import BadRecord
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,7 @@ class IngestResult:
         n_repeated: records left out because their append id had been seen.
         n_bad: bad records that were skipped.
         finished: whether the end of the feed was reached.
-        problems: the first of the bad records, a sentence each.
+        bad_records: the first of the bad records.
 
     >>> IngestResult(n_records=3, n_documents=2).finished
     False
@@ -32,7 +32,12 @@ class IngestResult:
     n_repeated: int = 0
     n_bad: int = 0
     finished: bool = False
-    problems: tuple[str, ...] = ()
+    bad_records: tuple[BadRecord, ...] = ()
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """The first of the bad records, a sentence each."""
+        return tuple(map(str, self.bad_records))
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +57,3 @@ class Progress:
     done: int
     total: int | None
     result: IngestResult
-
-
-class BadRecordError(FeedError):
-    """A bad record that an ingest stopped at; what stands before it is in the store.
-
-    Attributes:
-        line: line, or row, on which it begins, from 1.
-        problem: what is wrong with it.
-        result: what was added before it.
-
-    >>> raise BadRecordError("x.jsonl", 7, "has no id", IngestResult())
-    Traceback (most recent call last):
-    ...
-    trustream.feeds.results.BadRecordError: x.jsonl, line 7: has no id. What stands before it ...
-    """
-
-    def __init__(self, name: str, line: int, problem: str, result: IngestResult) -> None:
-        super().__init__(
-            f"{name}, line {line}: {problem}. What stands before it was added; put it right and "
-            'go on, or leave bad records out with on_error="skip"'
-        )
-        self.line = line
-        self.problem = problem
-        self.result = result

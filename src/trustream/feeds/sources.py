@@ -1,4 +1,4 @@
-"""Where bytes come from: files, compressed files, files that grow, and streams."""
+"""Read bytes from files, compressed files, files that grow, and streams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from trustream.feeds.compression import CHUNK, decompressed_bz2, decompressed_xz
-from trustream.feeds.items import FeedError
+from trustream.feeds.errors import FeedError
 from trustream.file_errors import readable
 
 # Seconds between two looks at a file or a stream that nothing came from.
@@ -180,13 +180,15 @@ class StreamSource:
 Source = FileSource | StreamSource
 
 
-def open_source(source: str | Path | IO[bytes], *, follow: bool = False) -> Source:
-    """A source of a path, of `-` for standard input, or of a binary stream.
+def open_source(source: str | Path | IO[bytes] | Source, *, follow: bool = False) -> Source:
+    """A source of a path, of `-` for standard input, or of a binary stream; sources are returned.
 
     >>> import io
     >>> open_source(io.BytesIO()).name
     'stream'
     """
+    if isinstance(source, Source):
+        return source
     if source == "-":
         return StreamSource()
     if isinstance(source, str | os.PathLike):

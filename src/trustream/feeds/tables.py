@@ -1,68 +1,65 @@
-"""Tables of documents and of ratings, CSV or Parquet."""
+"""Read tables of documents and of ratings, CSV or Parquet, as records."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 from trustream.feeds.csv_rows import Row, csv_rows, listed
-from trustream.feeds.items import (
-    BAD_RECORD,
-    FeedError,
-    Item,
-    Items,
-    Mark,
-    Options,
-    Problem,
-    said,
-)
+from trustream.feeds.errors import FeedError, InvalidValue, too_long
+from trustream.feeds.items import Item, Items, Mark, make_item
+from trustream.feeds.options import Options, RatingColumns
 from trustream.feeds.parquet_rows import is_parquet, open_parquet, parquet_rows
-from trustream.feeds.records import (
+from trustream.feeds.sources import Source
+from trustream.feeds.validation import (
     make_count,
     make_name,
     make_record,
     make_time,
     make_words,
-    shown,
+    short_repr,
+    unexpected,
 )
-from trustream.feeds.sources import Source
 from trustream.store.protocol import Record
 
-# The names that columns have unless others are given; such a column of times may be missing.
-_USUAL_TIMESTAMP = Options().timestamp_column
 
-
-def read_documents(source: Source, mark: Mark, options: Options, *, parquet: bool = False) -> Items:
+def read_document_table(
+    source: Source, mark: Mark, options: Options, *, parquet: bool = False
+) -> Items:
     """Records of a table with a row a document, CSV unless it is said to be Parquet.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
     >>> source = StreamSource(io.BytesIO(b'key,body\\n7,"Cats, dogs"\\n'))
     >>> options = Options(id_column="key", text_column="body")
-    >>> [item.record.words for item in read_documents(source, Mark(), options)]
+    >>> [item.record.words for item in read_document_table(source, Mark(), options)]
     [['cats', 'dogs']]
     """
-    columns = [options.id_column, options.text_column, options.time_column]
     name = options.name or source.name
+    optional = [] if options.require_id else [options.id_column]
+    wanted = [options.id_column, options.text_column, options.time_column]
 
-    def document(row: Row, values: dict[str, Any]) -> Record:
-        key = values[options.id_column] if options.id_column else f"{name}:{row.line}"
+    def document(row: Row) -> Record:
+        values = row.checked()
+        key = values.get(options.id_column) if options.id_column else None
+        if options.id_column is None or (key is None and not options.require_id):
+            key = f"{name}:{row.line}"
         content = values[options.text_column]
         if isinstance(content, str):
             if len(content) > options.max_bytes:
-                raise Problem(f"longer than {options.max_bytes} bytes; max_bytes allows more")
+                raise too_long(options.max_bytes)
             content = make_words(options.tokenise, content)
         elif not isinstance(content, list):
-            raise Problem(f"the text is {shown(content)}, expected a string or a list of tokens")
+            raise unexpected("the text", content, "a string or a list of tokens")
         time = _time(values, options.time_column)
         return make_record(key, content, time, max_words=options.max_words)
 
-    wanted = [column for column in columns if column]
-    yield from _items(_rows(source, mark, options, wanted, None, parquet), document)
+    rows = _rows(source, mark, options, wanted, optional, parquet)
+    return _items(source, rows, document)
 
 
-def read_ratings(source: Source, mark: Mark, options: Options) -> Items:
+def read_rating_table(source: Source, mark: Mark, options: Options) -> Items:
     """Records of a table with a row a rating: users are documents, items are words.
 
     Every liked item is a part that is added to its user, one by one in the order of the file.
@@ -71,66 +68,77 @@ def read_ratings(source: Source, mark: Mark, options: Options) -> Items:
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
     >>> table = b"user,item,rating\\nann,Alien,5\\nann,Brazil,2\\nbob,Alien,4\\n"
-    >>> items = read_ratings(StreamSource(io.BytesIO(table)), Mark(), Options(threshold=4))
+    >>> items = read_rating_table(StreamSource(io.BytesIO(table)), Mark(), Options(threshold=4))
     >>> [(item.record.key, item.record.words) for item in items if item.record]
     [('ann', {'Alien': 1}), ('bob', {'Alien': 1})]
     """
-    columns = [options.user_column, options.item_column, options.rating_column]
-    wanted = [column for column in columns if column]
+    columns = options.rating_columns
 
-    def rating(row: Row, values: dict[str, Any]) -> Record | None:
-        user = make_name(options.user_column, values[options.user_column])
-        item = make_name(options.item_column, values[options.item_column])
-        count = _count(values, options)
-        time = _time(values, options.timestamp_column)
-        return make_record(user, {item: count}, time) if count else None
+    def liked(row: Row) -> Record | None:
+        values = row.checked()
+        rating = make_rating(values, columns)
+        count = _count(rating.value, values.get(columns.rating or ""), options.threshold)
+        return Record(rating.user, {rating.item: count}, rating.time) if count else None
 
-    rows = _rows(
-        source, mark, options, wanted, options.timestamp_column, parquet=is_parquet(source)
-    )
-    yield from _items(rows, rating)
+    rows = _rows(source, mark, options, columns, optional_columns(columns), is_parquet(source))
+    return _items(source, rows, liked)
 
 
-def _items(rows: Iterable[Row], make: Callable[[Row, dict[str, Any]], Record | None]) -> Items:
-    for row in rows:
-        if row.values is None:
-            yield Item(row.mark, row.line, None, row.problem, pause=row.problem is None)
-            continue
+class Rating(NamedTuple):
+    """What a user gave an item, and when; `value` is 1 where there is no column of ratings."""
+
+    user: str
+    item: str
+    value: float
+    time: float | None
+
+
+def make_rating(values: Mapping[str, Any], columns: RatingColumns) -> Rating:
+    """A rating of the checked values of a row; `InvalidValue` says what is wrong.
+
+    >>> make_rating({"user": "ann", "item": 7, "rating": "4.5"}, RatingColumns())
+    Rating(user='ann', item='7', value=4.5, time=None)
+    """
+    user = make_name(columns.user, values[columns.user])
+    item = make_name(columns.item, values[columns.item])
+    rating = 1.0
+    if columns.rating is not None:
         try:
-            yield Item(row.mark, row.line, make(row, row.values))
-        except BAD_RECORD as error:
-            yield Item(row.mark, row.line, problem=said(error))
+            rating = float(values[columns.rating])
+        except (TypeError, ValueError, OverflowError):
+            rating = math.nan
+        if not math.isfinite(rating):
+            raise unexpected("the rating", values[columns.rating], "a number")
+    return Rating(user, item, rating, _time(values, columns.timestamp))
 
 
-def _rows(
+def optional_columns(columns: RatingColumns) -> list[str | None]:
+    """Those that need not be there: that of times, unless somebody chose its name.
+
+    >>> optional_columns(RatingColumns()), optional_columns(RatingColumns(timestamp="day"))
+    (['timestamp'], [])
+    """
+    usual = columns.timestamp == RatingColumns().timestamp
+    return [columns.timestamp] if usual else []
+
+
+def check_columns(
     source: Source,
-    mark: Mark,
-    options: Options,
-    wanted: list[str],
-    timestamp: str | None,
-    parquet: bool,
-) -> Iterator[Row]:
-    """The rows of a table that has the wanted columns."""
-    if parquet:
-        table = open_parquet(source, options)
-        _check_columns(source, table.names, wanted, timestamp)
-        there = [*wanted, timestamp] if timestamp in table.names else wanted
-        yield from parquet_rows(source, table, mark, [name for name in there if name])
-        return
-    checked = False
-    for row in csv_rows(source, mark, options):
-        if row.values is not None and not checked:
-            _check_columns(source, list(row.values), wanted, timestamp)
-            checked = True
-        yield row
-
-
-def _check_columns(
-    source: Source, names: list[str], wanted: list[str], timestamp: str | None
+    names: list[str],
+    wanted: Iterable[str | None],
+    optional: Iterable[str | None] = (),
 ) -> None:
-    if timestamp and timestamp != _USUAL_TIMESTAMP:
-        wanted = [*wanted, timestamp]
-    missing = [name for name in wanted if name not in names]
+    """Refuse a table that lacks a column.
+
+    >>> import io
+    >>> from trustream.feeds.sources import StreamSource
+    >>> check_columns(StreamSource(io.BytesIO()), ["id", "body"], ["id", "text", None])
+    Traceback (most recent call last):
+    ...
+    trustream.feeds.errors.FeedError: stream has no column 'text'; its columns are 'id', 'body': ...
+    """
+    needed = [name for name in wanted if name is not None and name not in optional]
+    missing = [name for name in needed if name not in names]
     if missing:
         raise FeedError(
             f"{source.name} has no column {listed([*map(repr, missing)])}; its columns are "
@@ -138,29 +146,53 @@ def _check_columns(
         )
 
 
-def _time(values: dict[str, Any], column: str | None) -> float | None:
+def _items(
+    source: Source,
+    rows: Iterable[Row],
+    make: Callable[[Row], Record | None],
+) -> Items:
+    for row in rows:
+        if row.pause:
+            yield Item(row.mark, row.line, pause=True)
+        else:
+            yield make_item(source.name, row.mark, row.line, make, row)
+
+
+def _rows(
+    source: Source,
+    mark: Mark,
+    options: Options,
+    wanted: Iterable[str | None],
+    optional: list[str | None],
+    parquet: bool,
+) -> Iterator[Row]:
+    """The rows of a table that has the wanted columns, except those that need not be there."""
+    if parquet:
+        table = open_parquet(source, options)
+        check_columns(source, table.names, wanted, optional)
+        there = [name for name in wanted if name is not None and name in table.names]
+        yield from parquet_rows(source, table, mark, there)
+    else:
+        yield from csv_rows(
+            source, mark, options, lambda names: check_columns(source, names, wanted, optional)
+        )
+
+
+def _time(values: Mapping[str, Any], column: str | None) -> float | None:
     value = values.get(column) if column else None
     return None if value is None else make_time(value)
 
 
-def _count(values: dict[str, Any], options: Options) -> int:
-    """How often an item counts for a rating."""
-    if options.rating_column is None:
-        return 1
-    value = values[options.rating_column]
-    try:
-        rating = float(value)
-    except (TypeError, ValueError, OverflowError):
-        rating = math.nan
-    if not math.isfinite(rating):
-        raise Problem(f"the rating is {shown(value)}, expected a number")
-    if options.threshold is not None:
-        return int(rating >= options.threshold)
+def _count(rating: float, written: Any, threshold: float | None) -> int:
+    """How often an item counts for a rating, which stands in the file as `written`."""
+    if threshold is not None:
+        return int(rating >= threshold)
     if rating == 0:
         return 0
     if rating < 0 or not rating.is_integer():
-        raise Problem(
-            f"the rating is {shown(value)}, which is no count: set a threshold from which on an "
-            "item counts as liked"
+        raise InvalidValue(
+            f"is {short_repr(written)}, which is no count",
+            field="the rating",
+            advice="set a threshold from which on an item counts as liked",
         )
     return make_count("the rating", int(rating))

@@ -1,4 +1,4 @@
-"""Records in order of time, whatever their number: sorted in parts, and the parts merged."""
+"""Put records in order of time, whatever their number: sorted in parts, and the parts merged."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from trustream.feeds.items import FeedError, Item, Items, Mark
+from trustream.feeds.errors import FeedError
+from trustream.feeds.items import Item, Items, Mark
 from trustream.store.protocol import Record
 
 # Records sorted at once: about 100 MB. A part is a file that stays open during the merge.
@@ -36,8 +38,8 @@ def in_order(items: Iterable[Item], start: Mark, part: int = _PART) -> Items:
         parts: list[Path] = []
         rows: list[tuple[Any, ...]] = []
         for item in items:
-            if item.problem is not None:
-                yield Item(start, item.line, problem=item.problem)
+            if item.bad is not None:
+                yield replace(item, mark=start)
             if item.record is None:
                 continue
             if item.record.time is None:

@@ -1,4 +1,4 @@
-"""Wiki markup without the markup: the words that a reader of the article sees, or nearly."""
+"""Strip the markup of wiki text: what is left is what a reader of the article sees, or nearly."""
 
 from __future__ import annotations
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from trustream.recommender.files import read_ratings
 from trustream.recommender.recommendations import RecommendationLists, Recommendations
 from trustream.recommender.topic_recommender import TopicRecommender
 
-__all__ = ["RecommendationLists", "Recommendations", "TopicRecommender", "read_ratings"]
+__all__ = ["RecommendationLists", "Recommendations", "TopicRecommender"]

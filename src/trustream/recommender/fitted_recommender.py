@@ -15,9 +15,9 @@ from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.item_ranking import ranking
 from trustream.evaluation.ranking_result import Ranking
 from trustream.evaluation.validation import whole_number
+from trustream.feeds.options import RatingColumns
 from trustream.kernels import threads
 from trustream.recommender.ratings import (
-    RatingColumns,
     Ratings,
     from_matrix,
     is_frame,
@@ -149,7 +149,7 @@ class FittedRecommender:
 
     @property
     def columns(self) -> RatingColumns:
-        """Names of the columns of a frame, as `trustream.recommender.read_ratings` takes them."""
+        """Names of the columns of a frame, as `trustream.feeds.read_ratings` takes them."""
         return RatingColumns(
             self.user_column, self.item_column, self.rating_column, self.timestamp_column
         )

@@ -11,19 +11,11 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from trustream import matrices
+from trustream.feeds.options import RatingColumns
 from trustream.recommender.ids import Ids, as_array
 
 Index = NDArray[np.int64]
 Float64 = NDArray[np.float64]
-
-
-class RatingColumns(NamedTuple):
-    """Names of the columns of a frame; None for `rating` or `timestamp` means no such column."""
-
-    user: str = "user"
-    item: str = "item"
-    rating: str | None = "rating"
-    timestamp: str | None = "timestamp"
 
 
 class RatingRows(NamedTuple):

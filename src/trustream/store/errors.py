@@ -49,6 +49,7 @@ class RecordError(ValueError):
 
     Attributes:
         index: the record's place in the append, from 0; without it the rest can be sent again.
+        problem: what is wrong with the record, without its place.
 
     >>> raise RecordError(2, "key '' has 0 characters; give it 1 to 500")
     Traceback (most recent call last):
@@ -56,6 +57,7 @@ class RecordError(ValueError):
     trustream.store.errors.RecordError: record 2: key '' has 0 characters; give it 1 to 500
     """
 
-    def __init__(self, index: int, message: str) -> None:
-        super().__init__(f"record {index}: {message}")
+    def __init__(self, index: int, problem: str) -> None:
+        super().__init__(f"record {index}: {problem}")
         self.index = index
+        self.problem = problem

@@ -109,42 +109,57 @@ def check_words(batch: Batch, suspects: Iterable[object]) -> None:
     Raises:
         RecordError: a word is no string, is empty, is too long or cannot be written as UTF-8.
     """
-    bad = [suspect for suspect in suspects if _fault(suspect) is not None]
+    bad = [suspect for suspect in suspects if name_fault(suspect) is not None]
     if not bad:
         return
     ends = np.cumsum(batch.lengths)
     for place, word in enumerate(batch.words):
-        fault = _fault(word)
+        fault = name_fault(word)
         if fault is not None:
             index = int(np.searchsorted(ends, place, side="right"))
             raise RecordError(index, f"word {_short(word)} {fault}")
 
 
 def name_fault(name: object) -> str | None:
-    """What is wrong with a key, an append id or another name; None if nothing is.
+    """What is wrong with a word, a key, an append id or another name; None if nothing is.
 
     >>> name_fault("a"), name_fault(""), name_fault("x" * 501)
     (None, 'has 0 characters; give it 1 to 500', 'has 501 characters; give it 1 to 500')
     >>> name_fault(7)
     'is of type int; give a string'
     """
-    return _fault(name)
+    fault = text_fault(name)
+    return None if fault is None else "; ".join(fault)
 
 
-def _fault(word: object) -> str | None:
-    if not isinstance(word, str):
-        return f"is of type {type(word).__name__}; give a string"
-    if not 1 <= len(word) <= MAX_CHARACTERS:
-        return f"has {len(word)} characters; give it 1 to {MAX_CHARACTERS}"
-    if "\0" in word:
-        return "has a NUL character, which databases do not store; remove it"
-    if not word.isascii():
+def text_fault(text: object) -> tuple[str, str] | None:
+    """What is wrong with a name or a word, and what to do about it; None if nothing is.
+
+    >>> text_fault("")
+    ('has 0 characters', 'give it 1 to 500')
+    """
+    if not isinstance(text, str):
+        return f"is of type {type(text).__name__}", "give a string"
+    if not 1 <= len(text) <= MAX_CHARACTERS:
+        return f"has {len(text)} characters", f"give it 1 to {MAX_CHARACTERS}"
+    return character_fault(text)
+
+
+def character_fault(text: str) -> tuple[str, str] | None:
+    """What is wrong with the characters of a text of any length, and what to do about it.
+
+    >>> character_fault("a\\0b")
+    ('has a NUL character, which databases do not store', 'remove it')
+    """
+    if "\0" in text:
+        return "has a NUL character, which databases do not store", "remove it"
+    if not text.isascii():
         try:
-            word.encode()
+            text.encode()
         except UnicodeEncodeError:
             return (
-                "has half of a surrogate pair, which is not valid Unicode; "
-                'decode the text with errors="replace"'
+                "has half of a surrogate pair, which is not valid Unicode",
+                'decode the text with errors="replace"',
             )
     return None
 
@@ -166,11 +181,11 @@ def _are_names_fine(records: list[Record]) -> bool:
 def _check_names(index: int, record: Record) -> None:
     if not isinstance(record, Record):
         raise RecordError(index, f"is of type {type(record).__name__}; give a Record")
-    fault = _fault(record.key)
+    fault = name_fault(record.key)
     if fault is not None:
         raise RecordError(index, f"key {_short(record.key)} {fault}")
     if record.append_id is not None:
-        fault = _fault(record.append_id)
+        fault = name_fault(record.append_id)
         if fault is not None:
             raise RecordError(index, f"append id {_short(record.append_id)} {fault}")
     time = record.time

@@ -1,4 +1,4 @@
-"""From a feed into a store, each record exactly once."""
+"""Add the records of a feed to a store, each exactly once."""
 
 from __future__ import annotations
 
@@ -9,17 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from trustream.feeds.formats import FORMATS, format_name, is_numbered, is_whole
-from trustream.feeds.items import FeedError, Item, Mark, Options
+from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
+from trustream.feeds.feed import Feed, open_feed
+from trustream.feeds.items import Item, Mark
 from trustream.feeds.positions import Identity, changed_error, overtaken_error
-from trustream.feeds.results import BadRecordError, IngestResult, Progress
-from trustream.feeds.sources import FileSource, Source, open_source
+from trustream.feeds.results import IngestResult, Progress
+from trustream.feeds.sources import FileSource
 from trustream.store.errors import PositionError, RecordError
 from trustream.store.protocol import Position, Store
 
 # Tokens after which a batch is stored, whatever its records, so that memory has a bound.
 _MAX_TOKENS = 500_000
-_MAX_PROBLEMS = 20
+_MAX_BAD_RECORDS = 20
 
 
 def ingest(
@@ -78,19 +79,17 @@ def ingest(
     _check("replaced", replaced, ("stop", "read"))
     if batch < 1:
         raise ValueError(f"batch is {batch}, expected 1 or more")
-    opened = open_source(source, follow=follow)
-    settings = Options(**options)
-    name = format_name(opened, format, in_order=settings.in_order)
+    feed = open_feed(source, format=format, follow=follow, **options)
     pace = _Pace(batch, idle, stop)
-    run = _Run(store, opened, on_error == "skip", progress, on_bad)
-    if not isinstance(opened, FileSource):
-        return _ingest(run, name, settings, pace, again)
-    run.identity = Identity(opened, name, whole=is_whole(opened, name, settings))
+    run = _Run(store, feed, on_error == "skip", progress, on_bad)
+    if not isinstance(feed.source, FileSource):
+        return _ingest(run, pace, again)
+    run.identity = Identity(feed.source, feed.format, whole=feed.is_whole)
     run.begin(*_start(store, run.identity, again, replaced))
     try:
-        return _ingest(run, name, settings, pace, again)
+        return _ingest(run, pace, again)
     except PositionError as error:
-        raise overtaken_error(opened, error) from error
+        raise overtaken_error(feed.source, error) from error
 
 
 class _Pace(NamedTuple):
@@ -101,14 +100,14 @@ class _Pace(NamedTuple):
     stop: Callable[[], bool] | None
 
 
-def _ingest(run: _Run, name: str, settings: Options, pace: _Pace, again: bool) -> IngestResult:
+def _ingest(run: _Run, pace: _Pace, again: bool) -> IngestResult:
     """Read from where the run begins to the end, or until it is stopped."""
     if run.known and run.identity is not None and run.identity.whole:
         return replace(run.result, finished=True)
-    if is_numbered(name, settings):
-        _claim(run.store, settings.name or run.source.name, run.result.feed, again)
+    if run.feed.is_numbered:
+        _claim(run.store, run.feed.name, run.result.feed, again)
     ended, heard = True, time.monotonic()
-    with closing(FORMATS[name].read(run.source, run.mark, settings)) as items:
+    with closing(run.feed.items(run.mark)) as items:
         try:
             for item in items:
                 if item.pause:
@@ -135,13 +134,13 @@ class _Run:
     def __init__(
         self,
         store: Store,
-        source: Source,
+        feed: Feed,
         skip: bool,
         progress: Callable[[Progress], None] | None,
         on_bad: Callable[[Item], None] | None,
     ) -> None:
         self.store = store
-        self.source = source
+        self.feed = feed
         self.identity: Identity | None = None
         self.committed = self.mark = Mark()
         # Where the store has the feed: nothing is stored unless it still stands there.
@@ -163,8 +162,8 @@ class _Run:
 
     def take(self, item: Item) -> None:
         """Keep an item for the next transaction."""
-        if item.problem is not None:
-            self._refuse(item, item.problem)
+        if item.bad is not None:
+            self._refuse(item, item.bad)
         elif item.record is not None:
             self.pending.append(item)
             self.n_tokens += len(item.record.words)
@@ -181,8 +180,8 @@ class _Run:
                 self._append(finished)
                 break
             except RecordError as error:
-                bad = self.pending[error.index]
-                problem = str(error).partition(": ")[2]
+                item = self.pending[error.index]
+                bad = BadRecord(self.feed.source.name, item.line, found=error.problem)
                 if not self.skip:
                     # What stands before it can be kept.
                     before = self.pending[: error.index]
@@ -190,7 +189,7 @@ class _Run:
                     self.pending = before
                 else:
                     del self.pending[error.index]
-                self._refuse(bad, problem)
+                self._refuse(item, bad)
 
     def _append(self, finished: bool) -> None:
         records = [item.record for item in self.pending if item.record is not None]
@@ -211,18 +210,20 @@ class _Run:
             finished=finished,
         )
         if self.progress is not None:
-            self.progress(Progress(*self.source.progress(self.mark.offset), self.result))
+            self.progress(Progress(*self.feed.source.progress(self.mark.offset), self.result))
 
-    def _refuse(self, item: Item, problem: str) -> None:
+    def _refuse(self, item: Item, bad: BadRecord) -> None:
         """Count a bad record, or stop at it with what stands before it stored."""
         if not self.skip:
             self.commit()
-            raise BadRecordError(self.source.name, item.line, problem, self.result)
-        told = f"{self.source.name}, line {item.line}: {problem}"
-        problems = (*self.result.problems, told)[:_MAX_PROBLEMS]
-        self.result = replace(self.result, n_bad=self.result.n_bad + 1, problems=problems)
+            raise BadRecordError(bad, self.result)
+        self.result = replace(
+            self.result,
+            n_bad=self.result.n_bad + 1,
+            bad_records=(*self.result.bad_records, bad)[:_MAX_BAD_RECORDS],
+        )
         if self.on_bad is not None:
-            self.on_bad(replace(item, record=None, problem=problem))
+            self.on_bad(replace(item, record=None, bad=bad))
 
 
 def _start(

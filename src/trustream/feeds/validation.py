@@ -1,4 +1,8 @@
-"""Records from values that came from outside: everything about them is checked here."""
+"""Make records from the values that stand in a file: everything about them is checked here.
+
+What a name, a word and a count may be is the store's to say; a store checks records again, for not
+all of them come from files.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
 
-from trustream.feeds.items import MAX_WORDS, Problem
+from trustream.feeds.errors import InvalidValue
+from trustream.feeds.options import MAX_WORDS
 from trustream.store.protocol import Record
-
-MAX_KEY = 500
-MAX_WORD = 500
-MAX_COUNT = 2**31 - 1
+from trustream.store.records import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 2
@@ -23,7 +25,7 @@ _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
 def make_record(
     key: Any, words: Any, time: Any = None, append_id: Any = None, max_words: int = MAX_WORDS
 ) -> Record:
-    """A record of checked values; `Problem` says what is wrong.
+    """A record of checked values; `InvalidValue` says what is wrong.
 
     Args:
         key: a string or an integer.
@@ -37,11 +39,15 @@ def make_record(
     >>> make_record("a", {"cat": -2})
     Traceback (most recent call last):
     ...
-    trustream.feeds.items.Problem: the count of 'cat' is -2, expected a whole number from 1 on
+    trustream.feeds.errors.InvalidValue: the count of 'cat' is -2, expected a whole number from 1 on
     """
     checked = _counts(words) if isinstance(words, Mapping) else _tokens(words)
     if len(checked) > max_words:
-        raise Problem(f"has {len(checked)} words, expected {max_words} at most; max_words sets it")
+        raise InvalidValue(
+            f"has {len(checked)} words",
+            expected=f"{max_words} at most",
+            advice="max_words sets it",
+        )
     return Record(
         make_name("id", key),
         checked,
@@ -60,8 +66,8 @@ def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> list[str]
     ['short']
     """
     words = list(tokenise(text))
-    if words and max(map(len, words)) > MAX_WORD:
-        return [word for word in words if len(word) <= MAX_WORD]
+    if words and max(map(len, words)) > MAX_CHARACTERS:
+        return [word for word in words if len(word) <= MAX_CHARACTERS]
     return words
 
 
@@ -74,10 +80,8 @@ def make_name(what: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise Problem(f"{what} is {shown(value)}, expected a string or a whole number")
-    if not 1 <= len(value) <= MAX_KEY:
-        raise Problem(f"{what} has {len(value)} characters, expected 1 to {MAX_KEY}")
-    _check_characters(what, value)
+        raise unexpected(what, value, "a string or a whole number")
+    _check_text(what, value)
     return value
 
 
@@ -103,7 +107,7 @@ def make_time(value: Any) -> float:
     except (ValueError, OverflowError):
         pass
     if not math.isfinite(seconds):
-        raise Problem(f"the time is {shown(value)}, expected seconds since 1970 or an ISO date")
+        raise unexpected("the time", value, "seconds since 1970 or an ISO date")
     return seconds
 
 
@@ -114,9 +118,9 @@ def make_count(what: str, value: Any) -> int:
     3
     """
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise Problem(f"{what} is {shown(value)}, expected a whole number from 1 on")
+        raise unexpected(what, value, "a whole number from 1 on")
     if value > MAX_COUNT:
-        raise Problem(f"{what} is {shown(value)}, expected {MAX_COUNT} at most")
+        raise unexpected(what, value, f"{MAX_COUNT} at most")
     return value
 
 
@@ -134,36 +138,45 @@ def _counts(words: Mapping[Any, Any]) -> dict[str, int]:
 
 def _tokens(words: Any) -> Sequence[str]:
     if not isinstance(words, list | tuple):
-        raise Problem(f"the tokens are {shown(words)}, expected a list of strings")
+        raise InvalidValue(
+            f"are {short_repr(words)}", field="the tokens", expected="a list of strings"
+        )
     try:
         joined = "".join(words)
     except TypeError:
         wrong = next(word for word in words if not isinstance(word, str))
-        raise Problem(f"a token is {shown(wrong)}, expected a string") from None
-    _check_characters("a token", joined)
-    if "" in words:
-        raise Problem("a token is empty")
-    if len(joined) > MAX_WORD and (longest := max(map(len, words))) > MAX_WORD:
-        raise Problem(f"a token has {longest} characters, expected {MAX_WORD} at most")
+        raise unexpected("a token", wrong, "a string") from None
+    # All at once, which is much quicker; one by one where one of them may be wrong.
+    if (
+        "" in words
+        or (len(joined) > MAX_CHARACTERS and max(map(len, words)) > MAX_CHARACTERS)
+        or character_fault(joined) is not None
+    ):
+        for word in words:
+            _check_text("a token", word)
     return words
 
 
-def _check_characters(what: str, text: str) -> None:
-    """No databases take these in text."""
-    if "\0" in text:
-        raise Problem(f"{what} has a zero character")
-    if text.isascii():
-        return
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        raise Problem(f"{what} has half of a surrogate pair, which is no character") from None
+def _check_text(field: str, text: str) -> None:
+    fault = text_fault(text)
+    if fault is not None:
+        found, advice = fault
+        raise InvalidValue(found, field=field, advice=advice)
 
 
-def shown(value: Any) -> str:
+def unexpected(field: str, value: Any, expected: str) -> InvalidValue:
+    """The error for a value that is not what was expected.
+
+    >>> unexpected("the rating", "much", "a number")
+    InvalidValue("the rating is 'much', expected a number")
+    """
+    return InvalidValue(f"is {short_repr(value)}", field=field, expected=expected)
+
+
+def short_repr(value: Any) -> str:
     """A value as it is told in an error: short, whatever it is.
 
-    >>> shown(1.5), shown("x" * 1000)
+    >>> short_repr(1.5), short_repr("x" * 1000)
     ('1.5', "'xxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxx'")
     """
     if isinstance(value, bytes):

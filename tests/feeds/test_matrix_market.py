@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from trustream.matrix_market import read
+from trustream.feeds.matrix_market import read
 
 
 def dense(matrix: Any) -> Any:

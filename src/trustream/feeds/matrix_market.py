@@ -1,4 +1,4 @@
-"""Matrices in Matrix Market files.
+"""Read matrices in Matrix Market files.
 
 SciPy's reader is ten times as quick, and ends the process on some files that are damaged, with a
 number too many or with bytes that are no text.

@@ -1,7 +1,8 @@
-"""Every format gives the same matrix, and what is wrong with a file is said."""
+"""Every format gives the same matrix, or the same documents, and what is wrong is said."""
 
 from __future__ import annotations
 
+import io as streams
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 from scipy import io, sparse
 
-from trustream.reading import read_documents, read_matrix, read_vocabulary
+from trustream.feeds import BadRecordError, read_documents, read_matrix, read_vocabulary
 
 COUNTS = np.array([[1, 0, 2], [0, 0, 0], [0, 3, 1]])
 WORDS = ["cat", "dog", "tree"]
@@ -122,8 +123,8 @@ def test_files_that_claim_too_much(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ('{"text": ' + "[" * 100_000, "it is nested too deep"),
-        ('{"tokens": [' + "9" * 5000 + "]}", "Exceeds the limit"),
+        ('{"text": ' + "[" * 100_000, "nested deeper than 200 levels"),
+        ('{"tokens": [' + "9" * 5000 + "]}", "has a number with thousands of digits"),
     ],
 )
 def test_deep_json_and_huge_numbers(line: str, problem: str, tmp_path: Path) -> None:
@@ -152,10 +153,11 @@ def test_a_vocabulary_that_cannot_be_read(tmp_path: Path) -> None:
 def test_a_bad_line_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text('{"text": "cat"}\nnonsense\n')
-    with pytest.raises(ValueError, match="line 2: not JSON"):
+    with pytest.raises(BadRecordError, match=r"^a\.jsonl, line 2: not JSON") as error:
         list(read_documents(path))
+    assert (error.value.bad.file, error.value.bad.line) == ("a.jsonl", 2)
     path.write_text('{"words": "cat"}\n')
-    with pytest.raises(ValueError, match='line 1: expected an object with "text" or "tokens"'):
+    with pytest.raises(ValueError, match="line 1: has none of text, tokens and counts, expected"):
         list(read_documents(path))
 
 
@@ -227,3 +229,39 @@ def test_matrix_market_with_places_outside(entry: str, tmp_path: Path) -> None:
     path.write_text(f"%%MatrixMarket matrix coordinate integer general\n3 3 1\n{entry}\n")
     with pytest.raises(ValueError):
         read_matrix(path)
+
+
+def test_documents_by_any_reader_of_feeds(tmp_path: Path) -> None:
+    """What `ingest` reads, `read_matrix` reads: compressed files, streams, tables and bags."""
+    import gzip
+
+    lines = "cat tree tree\n\ndog dog dog tree\n"
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(lines.encode()))
+    (tmp_path / "docword.a.txt").write_text("3\n3\n4\n1 1 1\n1 3 2\n3 2 3\n3 3 1\n")
+    counts = [{"cat": 1, "tree": 2}, {}, {"dog": 3, "tree": 1}]
+    objects = "\n".join(json.dumps({"counts": words}) for words in counts)
+    given: list[tuple[Any, dict[str, Any]]] = [
+        (tmp_path / "a.txt.gz", {}),
+        (streams.BytesIO(lines.encode()), {"format": "text"}),
+        (streams.BytesIO(objects.encode()), {"format": "jsonl"}),
+        (streams.BytesIO(b"text\ncat tree tree\n.\ndog dog dog tree\n"), {"format": "csv"}),
+    ]
+    for source, options in given:
+        assert read_matrix(source, WORDS, **options).toarray().tolist() == COUNTS.tolist()
+    # Bags name documents by number, and have none without words.
+    bags = read_matrix(tmp_path / "docword.a.txt", WORDS)
+    assert bags.toarray().tolist() == COUNTS[[0, 2]].tolist()
+
+
+def test_documents_have_their_ids_or_the_number_of_their_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 7, "text": "cat"}\n\n{"text": "dog"}\n')
+    assert [(document.key, document.words) for document in read_documents(path)] == [
+        ("7", ["cat"]), ("a.jsonl:3", ["dog"]),
+    ]  # fmt: skip
+    with pytest.raises(BadRecordError, match="line 3: has no id"):
+        list(read_documents(path, require_id=True))
+    (tmp_path / "a.txt").write_text("cat\n\ndog\n")
+    documents = list(read_documents(tmp_path / "a.txt"))
+    assert [document.key for document in documents] == ["a.txt:1", "a.txt:2", "a.txt:3"]
+    assert [list(document.words) for document in documents] == [["cat"], [], ["dog"]]

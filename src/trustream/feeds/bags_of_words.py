@@ -1,26 +1,28 @@
-"""Bags of words by number: the formats of the UCI repository and of LDA-C."""
+"""Read bags of words by number, in the formats of the UCI repository and of LDA-C."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from trustream.feeds.items import (
-    BAD_RECORD,
+from trustream.feeds.errors import (
+    RECORD_ERRORS,
+    BadRecord,
     FeedError,
-    Item,
-    Items,
-    Mark,
-    Options,
-    Problem,
-    said,
+    InvalidValue,
+    bad_record,
 )
-from trustream.feeds.lines import Line, read_lines
-from trustream.feeds.records import make_count, make_record, shown
+from trustream.feeds.items import Item, Items, Mark, make_item
+from trustream.feeds.lines import Line, read_line_records, read_lines
+from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
+from trustream.feeds.validation import make_count, make_record, short_repr
+from trustream.store.protocol import Record
 
 # A document's words are kept until its last line, or until there are so many.
 _MAX_WORDS = 2**20
+# What a line of LDA-C is.
+_TERMS = "whole numbers: M term:count term:count ..."
 
 
 def read_ldac(source: Source, mark: Mark, options: Options) -> Items:
@@ -35,20 +37,12 @@ def read_ldac(source: Source, mark: Mark, options: Options) -> Items:
     ('pets:1', {'cat': 1, 'bird': 3}, 'term 7, expected 0 to 2')
     """
     words, name = _vocabulary(source, options), options.name or source.name
-    for line in read_lines(source, mark, options.max_bytes):
-        if line is None:
-            yield Item(mark, mark.number, pause=True)
-            continue
-        mark = line.mark
-        try:
-            text = line.text(options.max_bytes)
-            record = None
-            if text.strip():
-                terms = _terms(text, words)
-                record = make_record(f"{name}:{mark.number}", terms, max_words=options.max_words)
-            yield Item(mark, mark.number, record)
-        except BAD_RECORD as error:
-            yield Item(mark, mark.number, problem=said(error))
+
+    def record(text: str, number: int) -> Record:
+        terms = _terms(text, words)
+        return make_record(f"{name}:{number}", terms, max_words=options.max_words)
+
+    return read_line_records(source, mark, options, record)
 
 
 def read_uci(source: Source, mark: Mark, options: Options) -> Items:
@@ -72,10 +66,18 @@ def read_uci(source: Source, mark: Mark, options: Options) -> Items:
     mark = max(mark, after)
     if n_words != len(words):
         raise FeedError(
-            f"{source.name} is about {shown(n_words)} words, and the vocabulary has {len(words)}"
+            f"{source.name} is about {short_repr(n_words)} words, and the vocabulary has "
+            f"{len(words)}"
         )
     document, counts, first = 0, dict[str, int](), 0
     most = min(_MAX_WORDS, options.max_words)
+
+    def finished() -> Items:
+        """The document that was read last, if there is one."""
+        if counts:
+            key = f"{name}:{document}"
+            yield make_item(source.name, mark, first, make_record, key, counts)
+
     for line in lines:
         if line is None:
             # The last document may be incomplete: it waits, and the mark stays before it.
@@ -84,28 +86,21 @@ def read_uci(source: Source, mark: Mark, options: Options) -> Items:
         try:
             number, word, count = _entry(line, options.max_bytes, n_documents, words)
             if number != document or len(counts) >= most:
-                if counts:
-                    yield _document(mark, first, f"{name}:{document}", counts)
+                yield from finished()
                 document, counts, first = number, {}, line.mark.number
             counts[word] = make_count("the count", counts.get(word, 0) + count)
-        except BAD_RECORD as error:
-            if counts:
-                yield _document(mark, first, f"{name}:{document}", counts)
+        except RECORD_ERRORS as error:
+            yield from finished()
             counts = {}
-            yield Item(line.mark, line.mark.number, problem=said(error))
+            bad = bad_record(error, source.name, line.mark.number)
+            yield Item(line.mark, line.mark.number, bad=bad)
         mark = line.mark
-    if counts:
-        yield _document(mark, first, f"{name}:{document}", counts)
+    yield from finished()
     if mark.number < n_lines + 3:
-        what = f"ends after {max(mark.number - 3, 0)} of {shown(n_lines)} lines: it is incomplete"
-        yield Item(mark, mark.number + 1, problem=what)
-
-
-def _document(mark: Mark, line: int, key: str, counts: dict[str, int]) -> Item:
-    try:
-        return Item(mark, line, make_record(key, counts))
-    except BAD_RECORD as error:
-        return Item(mark, line, problem=said(error))
+        n_found = max(mark.number - 3, 0)
+        what = f"ends after {n_found} of {short_repr(n_lines)} lines: it is incomplete"
+        bad = BadRecord(source.name, mark.number + 1, found=what)
+        yield Item(mark, mark.number + 1, bad=bad)
 
 
 def _vocabulary(source: Source, options: Options) -> Sequence[str]:
@@ -118,15 +113,14 @@ def _terms(text: str, words: Sequence[str]) -> dict[str, int]:
     try:
         length, *numbers = map(int, text.replace(":", " ").split())
     except ValueError:
-        raise Problem("expected whole numbers: M term:count term:count ...") from None
+        raise InvalidValue(expected=_TERMS) from None
     terms, counts = numbers[::2], numbers[1::2]
     if not len(terms) == len(counts) == text.count(":"):
-        raise Problem("expected whole numbers: M term:count term:count ...")
+        raise InvalidValue(expected=_TERMS)
     if length != len(terms):
-        raise Problem(f"says {shown(length)} terms and has {len(terms)}")
+        raise InvalidValue(f"says {short_repr(length)} terms and has {len(terms)}")
     for term in (min(terms, default=0), max(terms, default=0)):
-        if not 0 <= term < len(words):
-            raise Problem(f"term {shown(term)}, expected 0 to {len(words) - 1}")
+        _check_number("term", term, 0, len(words) - 1)
     found = dict(zip(map(words.__getitem__, terms), counts, strict=True))
     if len(found) < len(terms):  # a term, or a word of the vocabulary, is there twice
         found = dict.fromkeys(found, 0)
@@ -138,17 +132,21 @@ def _terms(text: str, words: Sequence[str]) -> dict[str, int]:
 def _entry(
     line: Line, max_bytes: int, n_documents: int, words: Sequence[str]
 ) -> tuple[int, str, int]:
+    text = line.text(max_bytes)
     try:
-        document, word, count = map(int, line.text(max_bytes).split())
-    except Problem:
-        raise
+        document, word, count = map(int, text.split())
     except ValueError:
-        raise Problem("expected three whole numbers: document word count") from None
-    if not 1 <= document <= n_documents:
-        raise Problem(f"document {shown(document)}, expected 1 to {shown(n_documents)}")
-    if not 1 <= word <= len(words):
-        raise Problem(f"word {shown(word)}, expected 1 to {len(words)}")
+        raise InvalidValue(expected="three whole numbers: document word count") from None
+    _check_number("document", document, 1, n_documents)
+    _check_number("word", word, 1, len(words))
     return document, words[word - 1], make_count("the count", count)
+
+
+def _check_number(what: str, number: int, first: int, last: int) -> None:
+    if not first <= number <= last:
+        raise InvalidValue(
+            short_repr(number), field=what, expected=f"{first} to {short_repr(last)}"
+        )
 
 
 def _totals(source: Source, lines: Iterator[Line | None]) -> tuple[tuple[int, int, int], Mark]:

@@ -1,0 +1,123 @@
+"""Errors of feeds: a file that cannot be read, and a record of a file that is wrong."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from trustream.feeds.results import IngestResult
+
+
+class FeedError(ValueError):
+    """A feed that cannot be read, or not any further."""
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord:
+    """A record that is wrong, where it stands and why; `str()` says it in one sentence.
+
+    Attributes:
+        file: name of the file or stream.
+        line: line (or row) on which the record begins, from 1.
+        field: what is wrong, such as "id" or "the count of 'cat'"; None is the record itself.
+        found: what is said of it: "is -1", "has no id"; None if only what was expected is known.
+        expected: what should have been there, if there is something to say.
+        advice: what to do about it, if there is something to say.
+
+    >>> bad = BadRecord("pets.jsonl", 7, "the count of 'cat'", "is -1", "a whole number from 1 on")
+    >>> str(bad)
+    "pets.jsonl, line 7: the count of 'cat' is -1, expected a whole number from 1 on"
+    """
+
+    file: str
+    line: int
+    field: str | None = None
+    found: str | None = None
+    expected: str | None = None
+    advice: str | None = None
+
+    @property
+    def problem(self) -> str:
+        """What is wrong, without where it stands."""
+        found = " ".join(part for part in (self.field, self.found) if part)
+        expected = f"expected {self.expected}" if self.expected else ""
+        problem = ", ".join(part for part in (found, expected) if part)
+        return f"{problem}; {self.advice}" if self.advice else problem
+
+    def __str__(self) -> str:
+        return f"{self.file}, line {self.line}: {self.problem}"
+
+
+class InvalidValue(ValueError):
+    """Raised while a record is made, if what it is made of is wrong; `bad_record` says where.
+
+    >>> raise InvalidValue("has 0 characters", field="id", advice="give it 1 to 500")
+    Traceback (most recent call last):
+    ...
+    trustream.feeds.errors.InvalidValue: id has 0 characters; give it 1 to 500
+    """
+
+    def __init__(
+        self,
+        found: str | None = None,
+        *,
+        field: str | None = None,
+        expected: str | None = None,
+        advice: str | None = None,
+    ) -> None:
+        self.bad = BadRecord("", 0, field, found, expected, advice)
+        super().__init__(self.bad.problem)
+
+
+# What making a record raises if the record is to blame.
+RECORD_ERRORS = (InvalidValue, MemoryError)
+
+
+def bad_record(error: InvalidValue | MemoryError, file: str, line: int) -> BadRecord:
+    """The bad record of a file, from what making a record of it raised.
+
+    >>> str(bad_record(InvalidValue("has no id"), "pets.jsonl", 7))
+    'pets.jsonl, line 7: has no id'
+    >>> bad_record(MemoryError(), "pets.jsonl", 7).problem
+    'needs more memory than there is; a lower max_bytes refuses such records'
+    """
+    if isinstance(error, InvalidValue):
+        return replace(error.bad, file=file, line=line)
+    return BadRecord(
+        file,
+        line,
+        found="needs more memory than there is",
+        advice="a lower max_bytes refuses such records",
+    )
+
+
+def too_long(max_bytes: int) -> InvalidValue:
+    """The error for a line, row or page that is longer than allowed.
+
+    >>> too_long(100)
+    InvalidValue('longer than 100 bytes; max_bytes allows more')
+    """
+    return InvalidValue(f"longer than {max_bytes} bytes", advice="max_bytes allows more")
+
+
+class BadRecordError(FeedError):
+    """A bad record that reading stopped at; what stands before it was read, or is in the store.
+
+    Attributes:
+        bad: the record, where it stands and what is wrong; `line` and `problem` are its own.
+        result: what an ingest added before it; None if nothing is stored.
+
+    >>> raise BadRecordError(BadRecord("x.jsonl", 7, found="has no id"))
+    Traceback (most recent call last):
+    ...
+    trustream.feeds.errors.BadRecordError: x.jsonl, line 7: has no id
+    """
+
+    def __init__(self, bad: BadRecord, result: IngestResult | None = None) -> None:
+        stored = (
+            ". What stands before it was added; put it right and go on, or leave bad records out "
+            'with on_error="skip"'
+        )
+        super().__init__(str(bad) + ("" if result is None else stored))
+        self.bad, self.line, self.problem, self.result = bad, bad.line, bad.problem, result

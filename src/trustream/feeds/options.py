@@ -1,0 +1,99 @@
+"""Options: how the records of a feed are read, and what one record may cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from trustream.text import tokenise
+
+MAX_BYTES = 2**25
+MAX_WORDS = 2**22
+MAX_COLUMNS = 10_000
+MAX_DEPTH = 200
+
+
+class RatingColumns(NamedTuple):
+    """Names of the columns of a table of ratings; `rating` and `timestamp` may be None for none.
+
+    >>> RatingColumns(user="listener", item="song").rating
+    'rating'
+    """
+
+    user: str = "user"
+    item: str = "item"
+    rating: str | None = "rating"
+    timestamp: str | None = "timestamp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """How records are read; each format takes what it needs.
+
+    Attributes:
+        tokenise: makes words of text; `trustream.text.Tokeniser` makes others.
+        name: what documents without an id of their own are named by, before the line: `name:7`.
+            The file's name if None.
+        max_bytes: a line, row or page that is longer is a bad record.
+        max_words: a record of more words, or different words if they are counted, is a bad one.
+        max_columns: a table with more columns is not read.
+        max_depth: a line of JSON with more lists and objects inside one another is a bad record.
+        vocabulary: words by number, for "uci" and "ldac".
+        delimiter: between columns; by the file's suffix if None.
+        require_id: whether a record must have an id, in "jsonl", "csv" and "parquet"; if not, one
+            without is named by its line or row.
+        id_column: column of document keys; None names documents by their row.
+        text_column: column of texts, or of lists of tokens in Parquet.
+        time_column: column of times; None if there is none.
+        user_column, item_column, rating_column, timestamp_column: of "ratings";
+            `rating_column=None` counts every row as 1, `timestamp_column=None` has no times.
+        threshold: ratings count as 1 from here on and not at all below; None takes a rating as a
+            count, which must be whole.
+        in_order: "ratings" are sorted by time first, in temporary files.
+        page_key: "title" or "id" of a page of a MediaWiki dump.
+
+    >>> Options(threshold=4).rating_column
+    'rating'
+    """
+
+    tokenise: Callable[[str], Sequence[str]] = tokenise
+    name: str | None = None
+    max_bytes: int = MAX_BYTES
+    max_words: int = MAX_WORDS
+    max_columns: int = MAX_COLUMNS
+    max_depth: int = MAX_DEPTH
+    vocabulary: Sequence[str] | None = None
+    delimiter: str | None = None
+    require_id: bool = True
+    id_column: str | None = "id"
+    text_column: str = "text"
+    time_column: str | None = None
+    user_column: str = "user"
+    item_column: str = "item"
+    rating_column: str | None = "rating"
+    timestamp_column: str | None = "timestamp"
+    threshold: float | None = None
+    in_order: bool = False
+    page_key: str = "title"
+
+    def __post_init__(self) -> None:
+        for name in ("max_bytes", "max_words", "max_columns", "max_depth"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, expected 1 or more")
+        if self.page_key not in ("title", "id"):
+            raise ValueError(f'page_key is {self.page_key!r}, expected "title" or "id"')
+        if self.delimiter is not None and not (
+            len(self.delimiter) == 1 and self.delimiter.isascii() and self.delimiter not in '"\r\n'
+        ):
+            raise ValueError(f"delimiter is {self.delimiter!r}, expected one ASCII character")
+        if isinstance(self.vocabulary, str | Mapping):
+            kind = type(self.vocabulary).__name__
+            raise ValueError(f"vocabulary is a {kind}, expected the words in a list")
+
+    @property
+    def rating_columns(self) -> RatingColumns:
+        """The columns of a table of ratings."""
+        return RatingColumns(
+            self.user_column, self.item_column, self.rating_column, self.timestamp_column
+        )
