@@ -358,6 +358,8 @@ LEFT: dict[str, tuple[tuple[str, ...], str]] = {
     "a feed without a name": (("UPDATE feed SET name = ''",), "feeds"),
     "a part is missing": (("DELETE FROM saved WHERE part = 1",), "saved"),
     "the first part is missing": (("DELETE FROM saved WHERE part = 0",), "saved"),
+    "the version is missing": (("DELETE FROM saved_version",), "saved"),
+    "a version that cannot be": (("UPDATE saved_version SET version = 0",), "saved"),
     "no counters": (("DELETE FROM state",), "state"),
     "counters twice": (("INSERT INTO state SELECT * FROM state",), "state"),
     "no settings": (("DELETE FROM settings",), "state"),

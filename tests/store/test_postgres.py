@@ -89,6 +89,7 @@ def test_a_cut_connection_deletes_and_saves_once(url: str, after: bool) -> None:
         Wire(store, "COMMIT", after)
         store.save("model", b"content")
         assert store.load("model") == b"content"
+        assert store.saved_version("model") == 1
 
 
 def test_a_draw_that_is_done_again_draws_the_same(url: str) -> None:

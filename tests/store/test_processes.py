@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -133,6 +134,40 @@ def test_the_server_is_restarted_in_the_middle(server: Server, patient: None) ->
 @pytest.mark.slow
 def test_the_server_is_restarted_in_the_middle_of_much(server: Server, patient: None) -> None:
     two_writers_and_a_reader(f"{server.url}&schema=restarted_slow", 30.0, server)
+
+
+def test_two_processes_save_at_once(address: str) -> None:
+    """Each save has a version of its own, and a reader sees versions that only grow."""
+    n = 30
+
+    def save(writer: int, tell: Callable[[str], None]) -> None:
+        with open_store(address) as store:
+            for i in range(n):
+                store.save("model", f"{writer} {i}".encode() * 1000)
+                store.save(f"model {writer}", b"own")
+                tell(str(store.saved_version("model")))
+
+    def watch(tell: Callable[[str], None]) -> None:
+        last = 0
+        with open_store(address) as store:
+            while last < 2 * n:
+                found = store.saved_version("model") or 0
+                assert found >= last
+                last = found
+        tell(str(last))
+
+    open_store(address).close()
+    started = [Child.start(partial(save, w)) for w in (0, 1)] + [Child.start(watch)]
+    ends = [child.end() for child in started]
+    assert [status for status, _ in ends] == [0, 0, 0]
+    for _, lines in ends[:2]:
+        seen = [int(line) for line in lines]
+        assert seen == sorted(set(seen)), "one more at least with each save of its own"
+    with open_store(address) as store:
+        versions = [store.saved_version(name) for name in ("model", "model 0", "model 1")]
+        assert versions == [2 * n, n, n]
+        assert store.load("model") in {f"{w} {n - 1}".encode() * 1000 for w in (0, 1)}
+        assert store.check().ok
 
 
 def test_a_new_store_is_made_by_one_of_many(address: str) -> None:

@@ -144,6 +144,7 @@ if os.fork() == 0:
         store.totals, store.vocabulary, lambda: store.append([Record("b", ["x"])]),
         lambda: store.delete(["a"]), lambda: store.draw(1, np.random.default_rng(0)),
         lambda: store.save("m", b""), lambda: store.load("m"), lambda: next(scan),
+        lambda: store.saved_version("m"),
     ]
     for call in calls:
         try:

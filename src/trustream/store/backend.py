@@ -210,6 +210,9 @@ class Backend(Protocol):
     def saved(self, name: str) -> list[bytes]:
         """The parts kept under a name, in order."""
 
+    def saved_version(self, name: str) -> int | None:
+        """How often something was saved under a name; a trigger counts."""
+
     # --- checking
 
     def broken(self) -> list[str]:

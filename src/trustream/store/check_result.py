@@ -56,7 +56,9 @@ KINDS = {
     "words": Kind("words are none that a store takes", _RESTORE),
     "append ids": Kind("append ids are none that a store takes", _RESTORE),
     "feeds": Kind("positions of feeds cannot be read", "ingest these feeds with again=True"),
-    "saved": Kind("parts of what was saved under a name are missing", "train or save it again"),
+    "saved": Kind(
+        "what was saved under a name lacks a part or its version", "train or save it again"
+    ),
 }
 
 

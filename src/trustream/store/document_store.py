@@ -345,6 +345,14 @@ class DocumentStore:
         parts = backend.run(lambda: backend.saved(name), write=False)
         return b"".join(parts) if parts else None
 
+    @in_turn
+    def saved_version(self, name: str) -> int | None:
+        """How often bytes have been saved under a name; None if never. The bytes are not read."""
+        backend = self._open
+        if name_fault(name) is not None:
+            return None
+        return backend.run(lambda: backend.saved_version(name), write=False)
+
     # --- life
 
     def close(self) -> None:

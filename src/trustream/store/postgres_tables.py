@@ -196,6 +196,11 @@ class PostgresTables:
         found = self._all("SELECT content FROM saved WHERE name = %s ORDER BY part", name)
         return [content for (content,) in found]
 
+    def saved_version(self, name: str) -> int | None:
+        """How often something was saved under a name."""
+        rows = self._all("SELECT version FROM saved_version WHERE name = %s", name)
+        return rows[0][0] if rows else None
+
     # --- checking
 
     def broken(self) -> list[str]:

@@ -270,6 +270,13 @@ class Store(Protocol):
     def load(self, name: str) -> bytes | None:
         """The bytes kept under a name; None if there are none."""
 
+    def saved_version(self, name: str) -> int | None:
+        """How often bytes have been saved under a name; None if never. The bytes are not read.
+
+        It grows by one with each save, in the same transaction, and never falls: whoever sees a
+        higher version than before finds newer bytes with `load`.
+        """
+
     # --- life
 
     def close(self) -> None:

@@ -196,6 +196,13 @@ class SqliteTables:
         )
         return [content for (content,) in found]
 
+    def saved_version(self, name: str) -> int | None:
+        """How often something was saved under a name."""
+        row = self._database.execute(
+            "SELECT version FROM saved_version WHERE name = ?", (name,)
+        ).fetchone()
+        return None if row is None else row[0]
+
     # --- checking
 
     def broken(self) -> list[str]:

@@ -18,6 +18,7 @@ _EXAMPLES = 20
 _ONCE = (
     ("document", "key"), ("document", "number"), ("document", "place"),
     ("word", "word"), ("word", "number"), ("seen", "append_id"), ("feed", "name"),
+    ("saved_version", "name"),
 )  # fmt: skip
 
 
@@ -43,11 +44,14 @@ def check_names(backend: Backend, findings: Findings) -> None:
             fault = "has a detail that is no JSON object"
         if fault is not None:
             findings.add("feeds", f"{name!r:.200} {fault}")
-    for name, first, last, n in backend.stream(
-        "SELECT name, min(part), max(part), count(*) FROM saved GROUP BY name"
+    for name, first, last, n, version in backend.stream(
+        "SELECT s.name, min(s.part), max(s.part), count(*), max(v.version) FROM saved AS s"
+        " LEFT JOIN saved_version AS v ON v.name = s.name GROUP BY s.name"
     ):
         if (first, last) != (0, n - 1):
             findings.add("saved", f"{name!r:.60} has {n} parts, the last of them number {last}")
+        if whole(version) < 1:
+            findings.add("saved", f"{name!r:.60} has the version {version!r:.60}")
 
 
 def _is_object(text: Any) -> bool:
