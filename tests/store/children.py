@@ -137,7 +137,7 @@ def _rows(drawn: object, words: list[str | None]) -> Iterator[dict[str | None, i
 
 
 def _check_words(keys: list[str], rows: list[dict[str | None, int]]) -> None:
-    """A document has the words that its writer gave it; some may not take part."""
+    """A document has the words that its writer gave it; some may not be active."""
     for key, row in zip(keys, rows, strict=True):
         assert None not in row
         if key.startswith("shared"):

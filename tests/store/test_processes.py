@@ -17,10 +17,10 @@ import pytest
 from tests.store import children
 from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, everything
-from tests.store.model import Model
+from tests.store.memory_store import MemoryStore
 from tests.store.server import Server
 from trustream.store import DocumentStore, Record, Settings, open_store
-from trustream.store.contents import unpack
+from trustream.store.document_encoding import unpack
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
@@ -28,12 +28,12 @@ KILLS = int(os.environ.get("TRUSTREAM_KILLS", "20"))
 
 
 def contents(store: DocumentStore) -> dict[str, Counter[str]]:
-    """Documents with all their words, whether these take part or not."""
-    backend = store._open
+    """Documents with all their words, active or not."""
+    database = store._database
     rows = everything(store)["documents"]
     indptr, numbers, counts = unpack([row["content"] for row in rows])
-    names = backend.run(
-        lambda: backend.word_numbers([f"w{i}" for i in range(200)] + ["writer 0", "writer 1"]),
+    names = database.run(
+        lambda: database.word_numbers([f"w{i}" for i in range(200)] + ["writer 0", "writer 1"]),
         write=False,
     )
     words = {number: word for word, number in names.items()}
@@ -47,7 +47,7 @@ def contents(store: DocumentStore) -> dict[str, Counter[str]]:
 
 def check(address: str, n_batches: dict[int, int]) -> None:
     """The store holds these batches of each writer, each once, and nothing else."""
-    model = Model(Settings())
+    model = MemoryStore(Settings())
     for writer, n in n_batches.items():
         for number in range(n):
             for record in children.batch(writer, number):

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
 )
 
 from tests.store.contents_of import check_running_totals, documents
-from tests.store.model import Model
+from tests.store.memory_store import MemoryStore
 from tests.store.thresholds import make_small
 from trustream.store import Record, open_store
 
@@ -65,7 +65,7 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             if vocabulary is None:
                 options |= {"min_documents": min_documents, "max_words": max_words}
             self.store = open_store(self.address, vocabulary=vocabulary, **options)
-            self.model = Model(self.store.settings, vocabulary)
+            self.model = MemoryStore(self.store.settings, vocabulary)
 
         @rule(records=RECORDS)
         def append(self, records: list[Record]) -> None:

@@ -22,7 +22,7 @@ class Server:
     """Where a store is.
 
     Args:
-        url: see `PostgresBackend`.
+        url: see `PostgresDatabase`.
         patience: the same.
 
     Attributes:
