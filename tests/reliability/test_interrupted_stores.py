@@ -45,6 +45,7 @@ class Ledger:
         self.store, self.other, self.rng = store, other, rng
         self.documents: dict[str, Counter[str]] = {}
         self.saved = b""
+        self.version = 0
         self.n = 0
 
     def append(self, do: Do) -> None:
@@ -74,6 +75,9 @@ class Ledger:
         whole = do(lambda: self.store.save("model", new))
         found = self.store.load("model") or b""
         assert found == new if whole else found in (new, self.saved)
+        version = self.store.saved_version("model") or 0
+        assert version > self.version if found == new else version >= self.version
+        self.version = version
         self.saved = found
 
     def totals(self, do: Do) -> None:

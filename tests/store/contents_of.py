@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from trustream.store import DocumentStore
+from trustream.store import Documents, DocumentStore, VocabularyChanges
 from trustream.store.document_encoding import unpack
 from trustream.store.document_frequencies import DocumentFrequencies
 
 Counts = dict[str, int]
 
 
+def rows(found: Documents, words: list[str | None]) -> Iterator[Counts]:
+    """The words of each document with their counts."""
+    for start, stop in pairwise(found.indptr.tolist()):
+        columns, counts = found.indices[start:stop].tolist(), found.counts[start:stop].tolist()
+        row = {str(words[column]): int(n) for column, n in zip(columns, counts, strict=True)}
+        assert len(row) == stop - start, "a column is there twice"
+        yield row
+
+
+def follow(words: list[str | None], changes: VocabularyChanges) -> int:
+    """Change the words by column as the vocabulary has changed; its version."""
+    for column, word in zip(changes.columns.tolist(), changes.words, strict=True):
+        words += [None] * (column + 1 - len(words))
+        words[column] = word
+    return changes.version
+
+
 def documents(store: DocumentStore) -> dict[str, Counts]:
     """Active words, by the public interface, in the order of arrival."""
-    found = {}
+    found: dict[str, Counts] = {}
     words = store.vocabulary().words
     for block in store.scan(block=3):
-        for row, key in enumerate(block.keys):
-            start, stop = block.indptr[row], block.indptr[row + 1]
-            pairs = zip(
-                block.indices[start:stop].tolist(), block.counts[start:stop].tolist(), strict=True
-            )
-            found[key] = {str(words[column]): int(count) for column, count in pairs}
-            assert len(found[key]) == stop - start, "a column is there twice"
+        found.update(zip(block.keys, rows(block, words), strict=True))
     return found
 
 

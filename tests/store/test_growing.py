@@ -19,12 +19,6 @@ from trustream.streaming.simulator import ticks
 ALL: dict[str, Any] = {"min_documents": 1, "max_words": None}
 
 
-@pytest.fixture(params=["as they are", "small"])
-def thresholds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "small":
-        make_small(monkeypatch)
-
-
 def test_every_word_of_a_document_that_grows_word_by_word(address: str) -> None:
     """400 words: the writer stops remembering the document at 256."""
     with open_store(address, **ALL) as store:

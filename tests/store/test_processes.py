@@ -16,33 +16,14 @@ import pytest
 
 from tests.store import children
 from tests.store.children import Child
-from tests.store.contents_of import check_running_totals, everything
+from tests.store.contents_of import all_words, check_running_totals
 from tests.store.memory_store import MemoryStore
 from tests.store.server import Server
-from trustream.store import DocumentStore, Record, Settings, open_store
-from trustream.store.document_encoding import unpack
+from trustream.store import Record, Settings, open_store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
 KILLS = int(os.environ.get("TRUSTREAM_KILLS", "20"))
-
-
-def contents(store: DocumentStore) -> dict[str, Counter[str]]:
-    """Documents with all their words, active or not."""
-    database = store._database
-    rows = everything(store)["documents"]
-    indptr, numbers, counts = unpack([row["content"] for row in rows])
-    names = database.run(
-        lambda: database.word_numbers([f"w{i}" for i in range(200)] + ["writer 0", "writer 1"]),
-        write=False,
-    )
-    words = {number: word for word, number in names.items()}
-    return {
-        row["key"]: Counter(
-            {words[n]: c for n, c in zip(numbers[a:b].tolist(), counts[a:b].tolist(), strict=True)}
-        )
-        for row, a, b in zip(rows, indptr[:-1], indptr[1:], strict=True)
-    }
 
 
 def check(address: str, n_batches: dict[int, int]) -> None:
@@ -54,7 +35,7 @@ def check(address: str, n_batches: dict[int, int]) -> None:
                 document = model.documents.setdefault(record.key, Counter())
                 document.update(record.words)
     with open_store(address) as store:
-        assert contents(store) == model.documents
+        assert all_words(store) == model.documents
         check_running_totals(store)
 
 

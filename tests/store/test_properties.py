@@ -18,7 +18,6 @@ from hypothesis.stateful import (
 
 from tests.store.contents_of import check_running_totals, documents
 from tests.store.memory_store import MemoryStore
-from tests.store.thresholds import make_small
 from trustream.store import Record, open_store
 
 WORDS = st.sampled_from([f"w{i}" for i in range(12)] + ["naïve", "日本", "🙂", "'; --", "a b"])
@@ -117,12 +116,6 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
                 self.store.close()
 
     return Sequences
-
-
-@pytest.fixture(params=["as they are", "small"])
-def thresholds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "small":
-        make_small(monkeypatch)
 
 
 @pytest.mark.usefixtures("thresholds")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.store.contents_of import check_running_totals, documents, everything
+from tests.store.contents_of import check_running_totals, documents, everything, follow
 from tests.store.faulty import execute
 from trustream.store import Position, Record, open_store
 
@@ -92,11 +92,7 @@ def test_changes_of_the_vocabulary_add_up_to_it(address: str) -> None:
             words = [f"w{i}" for i in rng.integers(0, 20, 5)]
             store.append([Record(f"{step}", words, float(step))])
             store.keep(newest=8)
-            changes = store.vocabulary_since(version)
-            version = changes.version
-            for column, word in zip(changes.columns.tolist(), changes.words, strict=True):
-                kept += [None] * (column + 1 - len(kept))
-                kept[column] = word
+            version = follow(kept, store.vocabulary_since(version))
             assert kept == store.vocabulary().words
     assert version > 10
 

@@ -1,8 +1,7 @@
-"""Addresses of stores: where they come from, what the driver gets, and what may be shown.
+"""Resolve addresses of stores, and show them without passwords.
 
-A password must not reach a screen, a log or the list of processes. So there is one function that
-says how a store is named in messages, and it is built the other way round: it shows what it knows
-to be harmless and hides everything else.
+A password must not reach a screen, a log or the list of processes. So one function gives the
+name of a store for messages: it shows what it knows to be harmless and hides everything else.
 """
 
 from __future__ import annotations

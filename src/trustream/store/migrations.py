@@ -1,5 +1,6 @@
-"""The tables, as named steps in order; each is applied and recorded in one transaction.
+"""The tables of a store, made and changed by named steps in order.
 
+Each step is applied and recorded in one transaction.
 A step that has been released is never changed: a change of the tables is a new step at the end.
 A store made by a newer version has steps that are not listed here, and is refused.
 """
@@ -14,10 +15,10 @@ from trustream.store.errors import StoreError
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step.
+    """One step of making the tables.
 
     Attributes:
-        name: recorded in the database.
+        name: the name that is recorded in the database.
         sqlite: statements for SQLite.
         postgres: statements for PostgreSQL.
     """

@@ -1,4 +1,4 @@
-"""PostgreSQL: a store in a schema of a database, for many machines.
+"""A store in a schema of a PostgreSQL database, for many machines.
 
 A transaction whose connection is lost is done again on a new one, for `PATIENCE` seconds. If it
 was lost while it was being committed, the row that each writer keeps of its last transaction says
@@ -64,7 +64,7 @@ class PostgresDatabase(PostgresTables):
         self._writer, self._number, self._signed = uuid.uuid4().hex, 0, False
         remember(self)
         with self.lock:
-            self._connection = self._server.first_connection()
+            self._connection = self._server.connect_patiently()
             try:
                 self._set_up(create, first)
             except psycopg.Error as error:
@@ -209,7 +209,7 @@ class PostgresDatabase(PostgresTables):
 
     def _connect_again(self, deadline: float) -> None:
         self._connection.close()
-        self._connection = self._server.connection_again(deadline)
+        self._connection = self._server.connect_patiently(deadline)
 
     def _is_lost(self, error: psycopg.Error) -> bool:
         """Whether doing it again may help: nothing was stored, and the server may come back."""

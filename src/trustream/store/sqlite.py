@@ -1,4 +1,4 @@
-"""SQLite: one file, many processes.
+"""A store in a SQLite file, for many processes on one machine.
 
 The write-ahead log lets readers go on while one writes. `synchronous=FULL` flushes the log at
 every commit, so that what was acknowledged survives a loss of power.
@@ -117,7 +117,7 @@ class SqliteDatabase(SqliteTables):
         self._refuse(self._files.fault())
 
     def _check_ours(self, create: bool) -> None:
-        """Refuse a database that something else has made, or that is none yet."""
+        """Raise an error for a database that something else has made, or that is empty."""
 
         # In one transaction: another process may be making the tables at this moment.
         def look() -> tuple[int, int]:
@@ -233,7 +233,7 @@ class SqliteDatabase(SqliteTables):
     # --- what can go wrong
 
     def _refuse(self, fault: str | None, end: str = "") -> None:
-        """Have nothing to do with files that are not those that were opened."""
+        """Raise an error if the files are not those that were opened."""
         if fault is not None:
             raise StoreError(
                 f"{self.name} was moved, deleted or replaced while it was open: {fault}{end}; "
