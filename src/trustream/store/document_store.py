@@ -11,7 +11,7 @@ import numpy as np
 from trustream.store import integrity_check
 from trustream.store.call_guard import CallGuard, guarded
 from trustream.store.check_result import CheckResult
-from trustream.store.database import Database
+from trustream.store.database import Database, T
 from trustream.store.errors import StoreError
 from trustream.store.limits import name_fault
 from trustream.store.position_checks import After, check_position
@@ -204,12 +204,15 @@ class DocumentStore(Store):
     def vocabulary_since(self, version: int) -> VocabularyChanges:
         return self._reader.vocabulary_since(version)
 
-    @guarded
     def position(self, feed: str) -> Position | None:
-        database = self._database
-        if name_fault(feed) is not None:
+        return self._look_up(feed, Database.position)
+
+    @guarded
+    def _look_up(self, name: str, query: Callable[[Database, str], T | None]) -> T | None:
+        """What a query finds under a name; nothing under one that no store accepts."""
+        if name_fault(name) is not None:
             return None
-        return database.run(lambda: database.position(feed), write=False)
+        return self._database.run(lambda: query(self._database, name), write=False)
 
     # --- saved bytes
 
@@ -223,20 +226,12 @@ class DocumentStore(Store):
         parts = [bytes(view[i : i + _PART]) for i in range(0, max(len(view), 1), _PART)]
         database.run(lambda: database.put_saved(name, parts), write=True)
 
-    @guarded
     def load(self, name: str) -> bytes | None:
-        database = self._database
-        if name_fault(name) is not None:
-            return None
-        parts = database.run(lambda: database.saved(name), write=False)
+        parts = self._look_up(name, Database.saved)
         return b"".join(parts) if parts else None
 
-    @guarded
     def saved_version(self, name: str) -> int | None:
-        database = self._database
-        if name_fault(name) is not None:
-            return None
-        return database.run(lambda: database.saved_version(name), write=False)
+        return self._look_up(name, Database.saved_version)
 
     # --- closing
 
