@@ -1,13 +1,21 @@
-"""A KeyboardInterrupt at any chosen moment of those at which a real one can come."""
+"""Interrupt calls as Ctrl-C does: at a chosen moment, or by a signal after a random time.
+
+`interrupted` traces a call and raises KeyboardInterrupt at any chosen moment of those at which a
+real one can come; `interrupter` sends signals, which also reach calls that are not Python.
+"""
 
 from __future__ import annotations
 
 import dis
+import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from types import CodeType, FrameType
 from typing import Any
+
+import numpy as np
 
 # Where CPython looks whether a signal has come: when a function or another turn of a loop begins,
 # and when a call has returned. Elsewhere, such as between a lock's acquisition and the block that
@@ -64,3 +72,59 @@ def _traced(work: Callable[[], object], after: int | None) -> _Tracer:
     finally:
         sys.settrace(before)
     return tracer
+
+
+# --- by signals
+
+
+class Interrupt(KeyboardInterrupt):
+    """One of ours, not of whoever runs the tests."""
+
+
+class Interrupter:
+    """Interrupts calls, somewhere between their beginning and their end.
+
+    Attributes:
+        interrupts: how many calls were interrupted.
+    """
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self._rng, self._armed = rng, False
+        # Seconds after which a call is interrupted at the latest: about as long as it takes, which
+        # is found out as it goes, since it depends on what else the machine does.
+        self._latest = 1e-3
+        self.interrupts = 0
+
+    def __call__(self, call: Callable[[], object]) -> bool:
+        """Do it; False if it was interrupted."""
+        try:
+            self._armed = True
+            signal.setitimer(signal.ITIMER_REAL, self._rng.uniform(1e-6, self._latest))
+            call()
+            self._armed = False
+            self._latest *= 0.9
+            return True
+        except Interrupt:
+            self._latest *= 1.05
+            return False
+        finally:
+            self._armed = False
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def heard(self, number: int, frame: FrameType | None) -> None:
+        """Handles the alarm."""
+        if self._armed:
+            self._armed = False
+            self.interrupts += 1
+            raise Interrupt
+
+
+@contextmanager
+def interrupter(seed: int) -> Iterator[Interrupter]:
+    """Something to interrupt with, for a while."""
+    made = Interrupter(np.random.default_rng(seed))
+    before = signal.signal(signal.SIGALRM, made.heard)
+    try:
+        yield made
+    finally:
+        signal.signal(signal.SIGALRM, before)

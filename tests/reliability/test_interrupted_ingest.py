@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.reliability.interrupting import interrupter
-from tests.reliability.interrupts import count_moments, interrupted
+from tests.reliability.interrupts import count_moments, interrupted, interrupter
 from tests.reliability.rounds import rounds
 from tests.store.contents_of import all_words
 from trustream.feeds import Item, ingest, read

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.reliability.interrupting import Interrupter, interrupter
+from tests.reliability.interrupts import Interrupter, interrupter
 from tests.reliability.rounds import rounds
 from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, documents
@@ -45,6 +45,7 @@ class Ledger:
         self.store, self.other, self.rng = store, other, rng
         self.documents: dict[str, Counter[str]] = {}
         self.saved = b""
+        self.version = 0
         self.n = 0
 
     def append(self, do: Do) -> None:
@@ -74,6 +75,9 @@ class Ledger:
         whole = do(lambda: self.store.save("model", new))
         found = self.store.load("model") or b""
         assert found == new if whole else found in (new, self.saved)
+        version = self.store.saved_version("model") or 0
+        assert version > self.version if found == new else version >= self.version
+        self.version = version
         self.saved = found
 
     def totals(self, do: Do) -> None:
@@ -107,11 +111,11 @@ class Ledger:
 
 def impatient(store: DocumentStore) -> DocumentStore:
     """Fails if somebody holds the lock, instead of waiting for a minute."""
-    backend: Any = store._open
-    if hasattr(backend, "_server"):
-        backend._database.execute("SET lock_timeout = '5s'")
+    database: Any = store._database
+    if hasattr(database, "_server"):
+        database._connection.execute("SET lock_timeout = '5s'")
     else:
-        backend._patience = 5.0
+        database._patience = 5.0
     return store
 
 
@@ -145,14 +149,14 @@ class Holder:
     def _hold(self, address: str, tell: Callable[[str], None]) -> None:
         os.close(self._write)
         with open_store(address) as store:
-            backend = store._open
+            database = store._database
 
             def wait() -> None:
-                backend.state(write=True)
+                database.counters(write=True)
                 tell("held")
                 os.read(self._read, 1)
 
-            backend.run(wait, write=True)
+            database.run(wait, write=True)
 
     def end(self) -> None:
         os.close(self._write)

@@ -7,11 +7,12 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from tests.store.contents_of import Counts, follow, rows
 from trustream.store import Position, Record, open_store
 
 N_SHARED = 5
@@ -116,32 +117,20 @@ def read(address: str, seconds: float, tell: Callable[[str], None]) -> None:
             totals = store.totals()
             assert totals.sequence >= sequence
             assert len(set(drawn.keys)) == len(drawn.keys) <= min(20, totals.added)
-            changes = store.vocabulary_since(version)
-            version = changes.version
-            for column, word in zip(changes.columns.tolist(), changes.words, strict=True):
-                words += [None] * (column + 1 - len(words))
-                words[column] = word
+            version = follow(words, store.vocabulary_since(version))
             if version == drawn.vocabulary:
-                _check_words(drawn.keys, list(_rows(drawn, words)))
+                _check_words(drawn.keys, list(rows(drawn, words)))
             n_draws += 1
             store.save("reader", f"{n_draws}".encode())
     tell(f"{n_draws}")
 
 
-def _rows(drawn: object, words: list[str | None]) -> Iterator[dict[str | None, int]]:
-    for row in range(len(drawn.keys)):  # type: ignore[attr-defined]
-        start, stop = drawn.indptr[row], drawn.indptr[row + 1]  # type: ignore[attr-defined]
-        columns = drawn.indices[start:stop].tolist()  # type: ignore[attr-defined]
-        counts = drawn.counts[start:stop].tolist()  # type: ignore[attr-defined]
-        yield {words[c]: int(n) for c, n in zip(columns, counts, strict=True)}
-
-
-def _check_words(keys: list[str], rows: list[dict[str | None, int]]) -> None:
-    """A document has the words that its writer gave it; some may not take part."""
-    for key, row in zip(keys, rows, strict=True):
-        assert None not in row
+def _check_words(keys: list[str], found: list[Counts]) -> None:
+    """A document has the words that its writer gave it; some may not be active."""
+    for key, row in zip(keys, found, strict=True):
+        assert "None" not in row
         if key.startswith("shared"):
             continue
         writer, number, i = map(int, key.split("/"))
         given = list(batch(writer, number)[i].words)
-        assert all(given.count(str(word)) == count for word, count in row.items()), key
+        assert all(given.count(word) == count for word, count in row.items()), key

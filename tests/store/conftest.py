@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.server import Server
+from tests.store.thresholds import make_small
 
 _NUMBERS = itertools.count()
 
@@ -43,3 +44,10 @@ def address(new_address: Callable[[], str]) -> str:
 def file(tmp_path: Path) -> Path:
     """A SQLite file that is not there yet."""
     return tmp_path / "topics.db"
+
+
+@pytest.fixture(params=["as they are", "small"])
+def thresholds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sizes at which the store does something else, as they are and made small."""
+    if request.param == "small":
+        make_small(monkeypatch)

@@ -3,40 +3,53 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from trustream.store import DocumentStore
-from trustream.store.contents import unpack
-from trustream.store.word_counts import WordCounts
+from trustream.store import Documents, DocumentStore, VocabularyChanges
+from trustream.store.document_encoding import unpack
+from trustream.store.document_frequencies import DocumentFrequencies
 
 Counts = dict[str, int]
 
 
+def rows(found: Documents, words: list[str | None]) -> Iterator[Counts]:
+    """The words of each document with their counts."""
+    for start, stop in pairwise(found.indptr.tolist()):
+        columns, counts = found.indices[start:stop].tolist(), found.counts[start:stop].tolist()
+        row = {str(words[column]): int(n) for column, n in zip(columns, counts, strict=True)}
+        assert len(row) == stop - start, "a column is there twice"
+        yield row
+
+
+def follow(words: list[str | None], changes: VocabularyChanges) -> int:
+    """Change the words by column as the vocabulary has changed; its version."""
+    for column, word in zip(changes.columns.tolist(), changes.words, strict=True):
+        words += [None] * (column + 1 - len(words))
+        words[column] = word
+    return changes.version
+
+
 def documents(store: DocumentStore) -> dict[str, Counts]:
-    """Words that take part, by the public interface, in the order of arrival."""
-    found = {}
+    """Active words, by the public interface, in the order of arrival."""
+    found: dict[str, Counts] = {}
     words = store.vocabulary().words
     for block in store.scan(block=3):
-        for row, key in enumerate(block.keys):
-            start, stop = block.indptr[row], block.indptr[row + 1]
-            pairs = zip(
-                block.indices[start:stop].tolist(), block.counts[start:stop].tolist(), strict=True
-            )
-            found[key] = {str(words[column]): int(count) for column, count in pairs}
-            assert len(found[key]) == stop - start, "a column is there twice"
+        found.update(zip(block.keys, rows(block, words), strict=True))
     return found
 
 
 def all_words(store: DocumentStore) -> dict[str, Counter[str]]:
-    """Documents with all their words, whether these take part or not."""
-    backend = store._open
+    """Documents with all their words, active or not."""
+    database = store._database
 
     def work() -> dict[str, Counter[str]]:
-        names = dict(backend.stream("SELECT number, word FROM word"))
-        rows = backend.after(-1, 10**9)
+        names = dict(database.stream("SELECT number, word FROM word"))
+        rows = database.after(-1, 10**9)
         indptr, words, counts = unpack([row.content for row in rows])
         pairs = [(names[n], c) for n, c in zip(words.tolist(), counts.tolist(), strict=True)]
         starts = indptr.tolist()
@@ -45,26 +58,26 @@ def all_words(store: DocumentStore) -> dict[str, Counter[str]]:
             for row, start, stop in zip(rows, starts, starts[1:], strict=False)
         }
 
-    return backend.run(work, write=False)
+    return database.run(work, write=False)
 
 
 def everything(store: DocumentStore) -> dict[str, Any]:
-    """All tables, words that do not take part included."""
-    backend = store._open
+    """All tables, words that are not active included."""
+    database = store._database
 
     def work() -> dict[str, Any]:
-        state = backend.state(write=False)
-        rows = backend.after(-1, 10**9)
-        counts = WordCounts()
-        counts.refresh(backend.blocks_since(-1), state.sequence)
+        state = database.counters(write=False)
+        rows = database.after(-1, 10**9)
+        counts = DocumentFrequencies()
+        counts.refresh(database.blocks_since(-1), state.sequence)
         return {
             "state": asdict(state),
             "documents": [row._asdict() for row in rows],
             "counts": np.trim_zeros(counts.values, "b").tolist(),
-            "columns": sorted(backend.columns_since(-1)),
+            "columns": sorted(database.columns_since(-1)),
         }
 
-    return backend.run(work, write=False)
+    return database.run(work, write=False)
 
 
 def check_running_totals(store: DocumentStore) -> None:
@@ -77,5 +90,5 @@ def check_running_totals(store: DocumentStore) -> None:
     assert counts.sum() == state["tokens"]
     recounted = np.bincount(words, minlength=1) if len(words) else np.zeros(0, int)
     assert found["counts"] == recounted.tolist()
-    taking_part = [word for _, word in found["columns"] if word is not None]
-    assert len(set(taking_part)) == len(taking_part) == state["words"]
+    active = [word for _, word in found["columns"] if word is not None]
+    assert len(set(active)) == len(active) == state["words"]

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from trustream.store import DocumentStore, open_store, writing
-from trustream.store.backend import Row
-from trustream.store.recent import RecentDocuments
+from trustream.store import DocumentStore, open_store, writer
+from trustream.store.document_cache import DocumentCache
+from trustream.store.table_rows import DocumentRow
 
 _BACK = (
     "DROP TABLE fault",
@@ -19,10 +19,10 @@ _BACK = (
 )
 
 
-class Forgetful(RecentDocuments):
+class Forgetful(DocumentCache):
     """Keeps the old version of a document that has become too large to be remembered."""
 
-    def take(self, keys: Iterable[str]) -> list[Row]:
+    def take(self, keys: Iterable[str]) -> list[DocumentRow]:
         return [self._rows[key] for key in keys if key in self._rows]
 
 
@@ -30,22 +30,22 @@ class Forgetful(RecentDocuments):
 def faulty_writer() -> Iterator[None]:
     """Stores that are opened meanwhile lose words."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(writing, "RecentDocuments", Forgetful)
+        patch.setattr(writer, "DocumentCache", Forgetful)
         yield
 
 
 def execute(store: DocumentStore, *statements: str) -> list[Any]:
     """Run statements in one transaction; the rows of the last."""
-    backend: Any = store._open
+    database: Any = store._database
 
     def work() -> list[Any]:
         found: list[Any] = []
         for statement in statements:
-            cursor = backend._database.execute(statement)
+            cursor = database._connection.execute(statement)
             found = cursor.fetchall() if cursor.description else []
         return found
 
-    return backend.run(work, write=True)
+    return database.run(work, write=True)
 
 
 def make_old(address: str) -> None:

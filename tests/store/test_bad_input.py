@@ -10,8 +10,15 @@ import numpy as np
 import pytest
 
 from tests.store.contents_of import everything
-from trustream.store import Position, Record, RecordError, StoreError, contents, open_store
-from trustream.store.records import MAX_COUNT, MAX_DISTINCT
+from trustream.store import (
+    Position,
+    Record,
+    RecordError,
+    StoreError,
+    document_encoding,
+    open_store,
+)
+from trustream.store.limits import MAX_COUNT, MAX_DISTINCT
 
 GOOD = Record("good", ["word"], 1.0)
 
@@ -73,7 +80,7 @@ def test_a_bad_record(address: str, name: str) -> None:
 def test_a_gigantic_document(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """At a thousandth of the size: the limit is there to keep memory and values in bounds."""
     limit = MAX_DISTINCT // 1000
-    monkeypatch.setattr(contents, "MAX_DISTINCT", limit)
+    monkeypatch.setattr(document_encoding, "MAX_DISTINCT", limit)
     with open_store(address) as store:
         half = limit // 2
         words = [f"{i}" for i in range(limit + 1)]

@@ -18,12 +18,12 @@ from trustream.store import (
     DocumentStore,
     Position,
     Record,
-    counting,
     document_store,
     open_store,
+    recount,
 )
 from trustream.store.check_result import KINDS
-from trustream.store.contents import Pairs, pack
+from trustream.store.document_encoding import PairCounts, pack
 
 WORDS = [f"w{i}" for i in range(40)]
 
@@ -279,14 +279,18 @@ def test_words_that_wait_for_a_free_column(store: DocumentStore) -> None:
     assert None not in store.vocabulary().words
 
 
+def once(word: int) -> bytes:
+    """The content of a document that has a word once."""
+    return pack(PairCounts(np.array([word]), np.array([1])), 1)[0]
+
+
 CONTENTS: dict[str, Callable[[bytes], bytes]] = {
     "cut": lambda content: content[:-3],
     "one byte": lambda content: b"\1",
     "out of order": lambda content: content[8:16] + content[:8] + content[16:],
     "a word twice": lambda content: content[:8] * 2 + content[8:],
-    "an unknown word": lambda content: content + pack(
-        Pairs(np.array([4000]), np.array([1])), 1)[0],
-    "a negative word": lambda content: pack(Pairs(np.array([-7]), np.array([1])), 1)[0] + content,
+    "an unknown word": lambda content: content + once(4000),
+    "a negative word": lambda content: once(-7) + content,
     "no count": lambda content: content[:4] + bytes(4) + content[8:],
     "a negative count": lambda content: content[:4] + b"\xff" * 4 + content[8:],
 }  # fmt: skip
@@ -358,6 +362,8 @@ LEFT: dict[str, tuple[tuple[str, ...], str]] = {
     "a feed without a name": (("UPDATE feed SET name = ''",), "feeds"),
     "a part is missing": (("DELETE FROM saved WHERE part = 1",), "saved"),
     "the first part is missing": (("DELETE FROM saved WHERE part = 0",), "saved"),
+    "the version is missing": (("DELETE FROM saved_version",), "saved"),
+    "a version that cannot be": (("UPDATE saved_version SET version = 0",), "saved"),
     "no counters": (("DELETE FROM state",), "state"),
     "counters twice": (("INSERT INTO state SELECT * FROM state",), "state"),
     "no settings": (("DELETE FROM settings",), "state"),
@@ -464,7 +470,7 @@ def test_memory_does_not_grow_with_the_store(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nor does it depend on what a damaged number says."""
-    monkeypatch.setattr(counting, "_BYTES", 1 << 16)
+    monkeypatch.setattr(recount, "_BYTES", 1 << 16)
     words = [f"w{i}" for i in range(500)]
     peaks = []
     with open_store(tmp_path / "topics.db", min_documents=1) as store:

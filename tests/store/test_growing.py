@@ -13,16 +13,10 @@ import pytest
 from tests.store.contents_of import check_running_totals, documents, everything
 from tests.store.thresholds import make_small
 from trustream.feeds import ingest
-from trustream.store import Position, PositionError, Record, RecordError, open_store, records
+from trustream.store import Position, PositionError, Record, RecordError, limits, open_store
 from trustream.streaming.simulator import ticks
 
 ALL: dict[str, Any] = {"min_documents": 1, "max_words": None}
-
-
-@pytest.fixture(params=["as they are", "small"])
-def thresholds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "small":
-        make_small(monkeypatch)
 
 
 def test_every_word_of_a_document_that_grows_word_by_word(address: str) -> None:
@@ -124,7 +118,7 @@ def test_refused_parts_leave_what_was_there(address: str) -> None:
                 store.append(
                     [
                         Record("large", ["new"]),
-                        Record("small", {"x": records.MAX_COUNT}),
+                        Record("small", {"x": limits.MAX_COUNT}),
                         Record("large", ["x"]),
                     ]
                 )
@@ -150,7 +144,7 @@ def test_a_refused_record_is_named_by_its_place_among_repeated_ones(address: str
     with open_store(address, **ALL) as store:
         known = [Record(f"{i}", ["x"], append_id=f"{i}") for i in range(3)]
         store.append(known)
-        large = Record("large", {"x": records.MAX_COUNT})
+        large = Record("large", {"x": limits.MAX_COUNT})
         with pytest.raises(RecordError, match="more than 2147483647") as caught:
             store.append([*known, Record("fine", ["x"]), large, large])
         assert caught.value.index == 4
@@ -167,7 +161,7 @@ def test_what_was_looked_up_before_all_was_forgotten_is_looked_up_again(address:
 
         writer._forget, forget = interrupted, writer._forget
         with pytest.raises(KeyboardInterrupt):
-            store.append([Record("a", ["y"]), Record("b", {"x": records.MAX_COUNT, "z": 1})] * 2)
+            store.append([Record("a", ["y"]), Record("b", {"x": limits.MAX_COUNT, "z": 1})] * 2)
         writer._forget = forget
         store.append([Record("a", ["z"]), Record("c", ["y", "new"])])
         assert documents(store) == {"a": {"x": 1, "z": 1}, "c": {"y": 1, "new": 1}}

@@ -130,14 +130,14 @@ def test_nothing_is_read(tmp_path: Path, harm: Callable[[Path], None], looks: No
 def test_in_the_middle_of_an_append(tmp_path: Path, harm: Callable[[Path], None]) -> None:
     """It was written into a file that nobody can open any more."""
     store, file = opened(tmp_path)
-    backend: Any = store._open
-    real = backend.put_state
+    database: Any = store._database
+    real = database.put_counters
 
-    def put_state(state: object) -> None:
+    def put_counters(state: object) -> None:
         real(state)
         harm(file)
 
-    backend.put_state = put_state
+    database.put_counters = put_counters
     with pytest.raises(StoreError, match=r"not known whether .* with the same append ids"):
         store.append([RECORD])
     store.close()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.store.contents_of import documents
-from trustream.store import DocumentStore, Record, StoreError, migrations, open_store
+from tests.store.faulty import execute
+from trustream.store import Record, StoreError, document_store, migrations, open_store
 from trustream.store.migrations import MIGRATIONS, Migration
 
 
@@ -18,16 +18,6 @@ def use(monkeypatch: pytest.MonkeyPatch, steps: tuple[Migration, ...]) -> None:
 
 EXTRA = Migration("9999_extra", *[("CREATE TABLE extra (x integer)",)] * 2)
 BROKEN = Migration("9999_broken", *[("CREATE TABLE extra (x integer)", "NOT SQL AT ALL")] * 2)
-
-
-def run(store: DocumentStore, statement: str) -> list[Any]:
-    backend: Any = store._open
-
-    def work() -> list[Any]:
-        cursor = backend._database.execute(statement)
-        return cursor.fetchall() if cursor.description else []
-
-    return backend.run(work, write=True)
 
 
 def fill(address: str) -> None:
@@ -43,8 +33,8 @@ def test_an_older_store_is_brought_up_to_date(
     for _ in range(2):
         with open_store(address) as store:
             assert documents(store) == {"a": {"x": 2, "y": 1}}
-            run(store, "INSERT INTO extra VALUES (1)")
-            names = [row[0] for row in run(store, "SELECT name FROM migration ORDER BY name")]
+            execute(store, "INSERT INTO extra VALUES (1)")
+            names = [row[0] for row in execute(store, "SELECT name FROM migration ORDER BY name")]
             assert names == [step.name for step in (*MIGRATIONS, EXTRA)]
 
 
@@ -60,6 +50,30 @@ def test_each_released_step_leads_on(address: str, monkeypatch: pytest.MonkeyPat
         assert store.settings.min_documents == 1
         assert store.check().ok
         assert documents(store) == {"a": {"x": 2, "y": 1}}
+
+
+def test_what_an_older_version_saved_has_a_version(
+    address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what it saves when a newer one has brought the store up to date that it has open."""
+    monkeypatch.setattr(document_store, "_PART", 3)
+    names = [step.name for step in MIGRATIONS]
+    use(monkeypatch, MIGRATIONS[: names.index("0005_saved_version")])
+    with open_store(address) as old:
+        old.save("model", b"many parts")
+        old.save("model", b"parts again")
+        old.save("empty", b"")
+        use(monkeypatch, MIGRATIONS)
+        with open_store(address) as store:
+            versions = [store.saved_version(name) for name in ("model", "empty", "nobody's")]
+            assert versions == [1, 1, None]
+            for version in range(2, 6):
+                (old if version % 2 else store).save("model", b"some parts %d" % version)
+                assert store.saved_version("model") == version
+                assert store.load("model") == old.load("model") == b"some parts %d" % version
+            old.save("new", b"")
+            assert store.saved_version("new") == 1
+            assert store.check().ok
 
 
 def test_a_newer_store_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,7 +92,7 @@ def test_a_step_that_fails_leaves_nothing(address: str, monkeypatch: pytest.Monk
     use(monkeypatch, (*MIGRATIONS, EXTRA))
     with open_store(address) as store:
         assert documents(store) == {"a": {"x": 2, "y": 1}}
-        run(store, "INSERT INTO extra VALUES (1)")
+        execute(store, "INSERT INTO extra VALUES (1)")
 
 
 def test_a_new_store_whose_making_fails_can_be_made_again(

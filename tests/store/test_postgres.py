@@ -30,11 +30,11 @@ class Wire:
     """A connection that is cut at a statement: before it reaches the server, or after."""
 
     def __init__(self, store: DocumentStore, statement: str, after: bool) -> None:
-        self._backend: Any = store._open
-        self._real = self._backend._database
+        self._database: Any = store._database
+        self._real = self._database._connection
         self._statement, self._after = statement, after
         self.cuts = 0
-        self._backend._database = self
+        self._database._connection = self
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._real, name)
@@ -89,6 +89,7 @@ def test_a_cut_connection_deletes_and_saves_once(url: str, after: bool) -> None:
         Wire(store, "COMMIT", after)
         store.save("model", b"content")
         assert store.load("model") == b"content"
+        assert store.saved_version("model") == 1
 
 
 def test_a_draw_that_is_done_again_draws_the_same(url: str) -> None:
@@ -106,23 +107,23 @@ def test_a_draw_that_is_done_again_draws_the_same(url: str) -> None:
 
 def test_a_server_that_stays_away(url: str) -> None:
     with open_store(url, min_documents=1) as store:
-        backend: Any = store._open
-        backend._server.patience = 0.5
+        database: Any = store._database
+        database._server.patience = 0.5
         store.append([Record("a", ["x"])])
-        address = backend._server.address
-        backend._server.address = "postgresql://localhost:1/nobody"
-        backend._database.close()
+        address = database._server.address
+        database._server.address = "postgresql://localhost:1/nobody"
+        database._connection.close()
         with pytest.raises(StoreError, match="no server answers; see that it runs"):
             store.append([Record("b", ["y"])])
         with pytest.raises(StoreError, match="no server answers"):
             store.totals()
-        backend._server.address = address
+        database._server.address = address
         assert store.totals().documents == 1
         Wire(store, "COMMIT", True)
-        backend._server.address = "postgresql://localhost:1/nobody"
+        database._server.address = "postgresql://localhost:1/nobody"
         with pytest.raises(StoreError, match=r"not known whether .* with the same append ids"):
             store.append([Record("c", ["y"], append_id="c")])
-        backend._server.address = address
+        database._server.address = address
         assert store.append([Record("c", ["y"], append_id="c")]).n_repeated == 1
         assert documents(store) == {"a": {"x": 1}, "c": {"y": 1}}
 
@@ -222,20 +223,20 @@ def test_rows_of_writers_that_were_killed(server: Server, url: str) -> None:
     """They go after a month; those that anybody may still ask for stay."""
     with open_store(url) as store, open_store(url) as alive:
         alive.append([Record("a", ["x"])])
-        writer = alive._open._writer  # type: ignore[attr-defined]
-        backend: Any = store._open
+        writer = alive._database._writer  # type: ignore[attr-defined]
+        database: Any = store._database
         day = 86_400_000_000
-        now = backend._server.now()
+        now = database._server.now()
         assert abs(now / 1e6 - time.time()) < 3600, "microseconds since 1970"
         rows = {"old": now - 31 * day, "new": now - 29 * day, "first version": 7, "asked": -1}
         for row in rows.items():
-            backend._database.execute("INSERT INTO writer VALUES (%s, %s)", row)
+            database._connection.execute("INSERT INTO writer VALUES (%s, %s)", row)
         store.append([Record("b", ["x"])])
-        found = dict(backend._all("SELECT name, number FROM writer"))
-        assert set(found) == {writer, backend._writer, "new", "first version", "asked"}
-        assert abs(found[backend._writer] - now) < day
+        found = dict(database._execute("SELECT name, number FROM writer"))
+        assert set(found) == {writer, database._writer, "new", "first version", "asked"}
+        assert abs(found[database._writer] - now) < day
     with open_store(url) as store:
-        left = {name for (name,) in store._open._all("SELECT name FROM writer")}  # type: ignore
+        left = {name for (name,) in store._database._execute("SELECT name FROM writer")}
         assert left == {"new", "first version", "asked"}, "those that were closed are gone"
 
 
@@ -243,10 +244,11 @@ def test_an_old_row_of_a_writer_that_goes_on(url: str) -> None:
     """It was not used for long: its row is deleted under it, and what is in doubt is known."""
     with open_store(url, min_documents=1) as store, open_store(url) as other:
         store.append([Record("a", ["x"])])
-        backend: Any = store._open
-        backend._database.execute("UPDATE writer SET number = number - 40 * 86400000000::bigint")
+        database: Any = store._database
+        database._connection.execute("UPDATE writer SET number = number - 40 * 86400000000::bigint")
         other.append([Record("b", ["x"])])
-        assert backend._all("SELECT name FROM writer") == [(other._open._writer,)]  # type: ignore
+        writers = database._execute("SELECT name FROM writer").fetchall()
+        assert writers == [(other._database._writer,)]  # type: ignore[attr-defined]
         for after in (False, True):
             Wire(store, "COMMIT", after)
             store.append([Record("a", ["x"])])
@@ -264,25 +266,25 @@ def test_a_schema_of_something_else(server: Server) -> None:
 
 def test_a_server_that_takes_no_changes(url: str) -> None:
     with open_store(url) as store:
-        backend: Any = store._open
-        backend._database.execute("SET default_transaction_read_only = on")
+        database: Any = store._database
+        database._connection.execute("SET default_transaction_read_only = on")
         with pytest.raises(StoreError, match=r"takes no changes.*nothing of it was stored"):
             store.append([Record("a", ["x"])])
-        backend._database.execute("SET default_transaction_read_only = off")
+        database._connection.execute("SET default_transaction_read_only = off")
         store.append([Record("a", ["x"])])
         assert store.totals().documents == 1
 
 
 def test_somebody_else_writes_for_too_long(url: str) -> None:
     with open_store(url) as store, open_store(url) as other:
-        one: Any = store._open
-        two: Any = other._open
-        two._database.execute("BEGIN")
-        two.state(write=True)
-        one._database.execute("SET lock_timeout = '50ms'")
+        one: Any = store._database
+        two: Any = other._database
+        two._connection.execute("BEGIN")
+        two.counters(write=True)
+        one._connection.execute("SET lock_timeout = '50ms'")
         with pytest.raises(StoreError, match="another process has been writing for too long"):
             store.append([Record("a", ["x"])])
-        two._database.execute("ROLLBACK")
+        two._connection.execute("ROLLBACK")
         store.append([Record("a", ["x"])])
 
 
@@ -293,8 +295,8 @@ def test_a_commit_is_durable_whatever_the_default(server: Server, url: str) -> N
         connection.execute("CREATE ROLE hasty LOGIN SUPERUSER")
         connection.execute("ALTER ROLE hasty SET synchronous_commit = off")
     with open_store(url.replace("postgres:@", "hasty@")) as store:
-        backend: Any = store._open
-        assert backend._all("SHOW synchronous_commit") == [("on",)]
+        database: Any = store._database
+        assert database._execute("SHOW synchronous_commit").fetchall() == [("on",)]
 
 
 def test_without_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:

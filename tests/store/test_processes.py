@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -15,45 +16,26 @@ import pytest
 
 from tests.store import children
 from tests.store.children import Child
-from tests.store.contents_of import check_running_totals, everything
-from tests.store.model import Model
+from tests.store.contents_of import all_words, check_running_totals
+from tests.store.memory_store import MemoryStore
 from tests.store.server import Server
-from trustream.store import DocumentStore, Record, Settings, open_store
-from trustream.store.contents import unpack
+from trustream.store import Record, Settings, open_store
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
 KILLS = int(os.environ.get("TRUSTREAM_KILLS", "20"))
 
 
-def contents(store: DocumentStore) -> dict[str, Counter[str]]:
-    """Documents with all their words, whether these take part or not."""
-    backend = store._open
-    rows = everything(store)["documents"]
-    indptr, numbers, counts = unpack([row["content"] for row in rows])
-    names = backend.run(
-        lambda: backend.word_numbers([f"w{i}" for i in range(200)] + ["writer 0", "writer 1"]),
-        write=False,
-    )
-    words = {number: word for word, number in names.items()}
-    return {
-        row["key"]: Counter(
-            {words[n]: c for n, c in zip(numbers[a:b].tolist(), counts[a:b].tolist(), strict=True)}
-        )
-        for row, a, b in zip(rows, indptr[:-1], indptr[1:], strict=True)
-    }
-
-
 def check(address: str, n_batches: dict[int, int]) -> None:
     """The store holds these batches of each writer, each once, and nothing else."""
-    model = Model(Settings())
+    model = MemoryStore(Settings())
     for writer, n in n_batches.items():
         for number in range(n):
             for record in children.batch(writer, number):
                 document = model.documents.setdefault(record.key, Counter())
                 document.update(record.words)
     with open_store(address) as store:
-        assert contents(store) == model.documents
+        assert all_words(store) == model.documents
         check_running_totals(store)
 
 
@@ -133,6 +115,40 @@ def test_the_server_is_restarted_in_the_middle(server: Server, patient: None) ->
 @pytest.mark.slow
 def test_the_server_is_restarted_in_the_middle_of_much(server: Server, patient: None) -> None:
     two_writers_and_a_reader(f"{server.url}&schema=restarted_slow", 30.0, server)
+
+
+def test_two_processes_save_at_once(address: str) -> None:
+    """Each save has a version of its own, and a reader sees versions that only grow."""
+    n = 30
+
+    def save(writer: int, tell: Callable[[str], None]) -> None:
+        with open_store(address) as store:
+            for i in range(n):
+                store.save("model", f"{writer} {i}".encode() * 1000)
+                store.save(f"model {writer}", b"own")
+                tell(str(store.saved_version("model")))
+
+    def watch(tell: Callable[[str], None]) -> None:
+        last = 0
+        with open_store(address) as store:
+            while last < 2 * n:
+                found = store.saved_version("model") or 0
+                assert found >= last
+                last = found
+        tell(str(last))
+
+    open_store(address).close()
+    started = [Child.start(partial(save, w)) for w in (0, 1)] + [Child.start(watch)]
+    ends = [child.end() for child in started]
+    assert [status for status, _ in ends] == [0, 0, 0]
+    for _, lines in ends[:2]:
+        seen = [int(line) for line in lines]
+        assert seen == sorted(set(seen)), "one more at least with each save of its own"
+    with open_store(address) as store:
+        versions = [store.saved_version(name) for name in ("model", "model 0", "model 1")]
+        assert versions == [2 * n, n, n]
+        assert store.load("model") in {f"{w} {n - 1}".encode() * 1000 for w in (0, 1)}
+        assert store.check().ok
 
 
 def test_a_new_store_is_made_by_one_of_many(address: str) -> None:

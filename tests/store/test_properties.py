@@ -17,8 +17,7 @@ from hypothesis.stateful import (
 )
 
 from tests.store.contents_of import check_running_totals, documents
-from tests.store.model import Model
-from tests.store.thresholds import make_small
+from tests.store.memory_store import MemoryStore
 from trustream.store import Record, open_store
 
 WORDS = st.sampled_from([f"w{i}" for i in range(12)] + ["naïve", "日本", "🙂", "'; --", "a b"])
@@ -65,7 +64,7 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             if vocabulary is None:
                 options |= {"min_documents": min_documents, "max_words": max_words}
             self.store = open_store(self.address, vocabulary=vocabulary, **options)
-            self.model = Model(self.store.settings, vocabulary)
+            self.model = MemoryStore(self.store.settings, vocabulary)
 
         @rule(records=RECORDS)
         def append(self, records: list[Record]) -> None:
@@ -117,12 +116,6 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
                 self.store.close()
 
     return Sequences
-
-
-@pytest.fixture(params=["as they are", "small"])
-def thresholds(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if request.param == "small":
-        make_small(monkeypatch)
 
 
 @pytest.mark.usefixtures("thresholds")

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from trustream.store import DocumentStore, Record, open_store
-from trustream.store.places import is_held_out
+from trustream.store.document_slots import is_held_out
 
 
 def fill(store: DocumentStore, n: int) -> None:

@@ -14,14 +14,15 @@ import pytest
 from tests.reliability.rounds import rounds
 from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, documents, everything
-from trustream.store import DocumentStore, Record, StoreError, open_store, sqlite, sqlite_tables
-from trustream.store.sqlite import SqliteBackend
+from trustream.store import DocumentStore, Record, StoreError, database, open_store, sqlite
+from trustream.store.sqlite import SqliteDatabase
+from trustream.store.table_rows import DocumentRow
 
 
 def pragma(store: DocumentStore, text: str) -> object:
-    backend = store._open
-    assert isinstance(backend, SqliteBackend)
-    return backend._database.execute(f"PRAGMA {text}").fetchone()
+    database = store._database
+    assert isinstance(database, SqliteDatabase)
+    return database._connection.execute(f"PRAGMA {text}").fetchone()
 
 
 def test_an_append_is_flushed_to_the_disk(file: Path) -> None:
@@ -134,7 +135,7 @@ def test_places_where_no_store_can_be(tmp_path: Path) -> None:
 
 def test_somebody_else_writes_for_too_long(file: Path) -> None:
     with open_store(file) as store, sqlite3.connect(file, isolation_level=None) as other:
-        store._open._patience = 0.2  # type: ignore[attr-defined]
+        store._database._patience = 0.2  # type: ignore[attr-defined]
         other.execute("BEGIN IMMEDIATE")
         start = time.monotonic()
         with pytest.raises(StoreError, match="another process has been writing"):
@@ -208,22 +209,22 @@ def test_a_reader_that_stays_is_not_waited_for_each_time(
     monkeypatch.setattr(sqlite, "_FOR_READERS", 0.2)
     log = Path(f"{file}-wal")
     with open_store(file, min_documents=1, held_out=0.0) as store:
-        backend = store._open
-        assert isinstance(backend, SqliteBackend)
+        database = store._database
+        assert isinstance(database, SqliteDatabase)
         store.append(big(0))
         with sqlite3.connect(file, isolation_level=None) as reader:
             reader.execute("BEGIN")
             reader.execute("SELECT count(*) FROM document").fetchone()
             i = waits = 0
             while log.stat().st_size < 3 * short_log:
-                before = backend._try_again
+                before = database._try_again
                 store.append(big(i := i + 1))
-                waits += backend._try_again > before
+                waits += database._try_again > before
                 # As if an hour had passed since the first.
-                backend._try_again += 3600 if waits == 1 and backend._try_again > before else 0
+                database._try_again += 3600 if waits == 1 and database._try_again > before else 0
             assert waits == 1
             reader.execute("ROLLBACK")
-        backend._try_again = 0.0
+        database._try_again = 0.0
         for _ in range(2):
             store.append(big(0))
         assert log.stat().st_size <= short_log
@@ -235,16 +236,16 @@ def test_an_interrupted_reader_whose_exception_is_kept(
 ) -> None:
     """As notebooks keep the last one: it has the cursor that was being read from."""
 
-    class Interrupting(sqlite_tables.Row):
+    class Interrupting(DocumentRow):
         @classmethod
         def _make(cls, values: object) -> None:  # type: ignore[override]
             raise KeyboardInterrupt
 
     with open_store(file, min_documents=1, held_out=0.0) as store, open_store(file) as other:
         store.append(Record(f"{i}", ["x"]) for i in range(50))
-        store._open._patience = 5.0  # type: ignore[attr-defined]
+        store._database._patience = 5.0  # type: ignore[attr-defined]
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as kept:
-            patch.setattr(sqlite_tables, "Row", Interrupting)
+            patch.setattr(database, "DocumentRow", Interrupting)
             store.draw(20, np.random.default_rng(0))
         assert kept.traceback
         other.append([Record("of another", ["y"])])

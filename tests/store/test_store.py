@@ -7,7 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tests.store.contents_of import check_running_totals, documents, everything
+from tests.store.contents_of import check_running_totals, documents, everything, follow
+from tests.store.faulty import execute
 from trustream.store import Position, Record, open_store
 
 TEXTS = {
@@ -91,11 +92,7 @@ def test_changes_of_the_vocabulary_add_up_to_it(address: str) -> None:
             words = [f"w{i}" for i in rng.integers(0, 20, 5)]
             store.append([Record(f"{step}", words, float(step))])
             store.keep(newest=8)
-            changes = store.vocabulary_since(version)
-            version = changes.version
-            for column, word in zip(changes.columns.tolist(), changes.words, strict=True):
-                kept += [None] * (column + 1 - len(kept))
-                kept[column] = word
+            version = follow(kept, store.vocabulary_since(version))
             assert kept == store.vocabulary().words
     assert version > 10
 
@@ -141,6 +138,32 @@ def test_saved_bytes_are_replaced(address: str) -> None:
         store.save("model", b"\0small")
     with open_store(address) as store:
         assert (store.load("model"), store.load("other")) == (b"\0small", b"")
+
+
+def test_each_save_has_a_version_of_its_own(address: str) -> None:
+    with open_store(address) as store, open_store(address) as other:
+        assert store.saved_version("model") is None
+        for version in range(1, 5):
+            (store if version % 2 else other).save("model", b"x" * version)
+            assert store.saved_version("model") == other.saved_version("model") == version
+        store.save("other", b"")
+        store.save("other", b"")
+        assert (store.saved_version("other"), store.saved_version("model")) == (2, 4)
+        assert store.saved_version("nobody's") is None
+        assert store.saved_version("") is store.saved_version("x" * 501) is None
+    with open_store(address) as store:
+        assert store.saved_version("model") == 4
+        assert store.totals().sequence == 0, "documents have not changed"
+
+
+def test_a_version_is_not_used_again_after_its_bytes_were_deleted(address: str) -> None:
+    with open_store(address) as store:
+        store.save("model", b"one")
+        store.save("model", b"two")
+        execute(store, "DELETE FROM saved")
+        assert store.load("model") is None
+        store.save("model", b"three")
+        assert store.saved_version("model") == 3
 
 
 def test_time_moves_forward_only_and_decides_what_is_kept(address: str) -> None:

@@ -21,8 +21,8 @@ import pytest
 from tests.reliability.rounds import rounds
 from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, documents
-from trustream.store import Position, Record, StoreError, forks, open_store
-from trustream.store.sqlite import SqliteBackend
+from trustream.store import Position, Record, StoreError, fork_safety, open_store
+from trustream.store.sqlite import SqliteDatabase
 
 forking = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
@@ -107,22 +107,22 @@ def test_a_signal_handler_that_uses_the_store(address: str) -> None:
         store.totals()
 
     with open_store(address, min_documents=1) as store:
-        backend: Any = store._open
-        real = backend.put_state
+        database: Any = store._database
+        real = database.put_counters
 
-        def put_state(state: object) -> None:
+        def put_counters(state: object) -> None:
             signal.raise_signal(signal.SIGUSR1)
             real(state)
 
         before = signal.signal(signal.SIGUSR1, handle)
         try:
-            backend.put_state = put_state
+            database.put_counters = put_counters
             with pytest.raises(StoreError, match=r"middle of a call.*signal handler"):
                 store.append([Record("a", ["x"])])
-            backend.put_state = lambda state: [store.close(), real(state)]
+            database.put_counters = lambda state: [store.close(), real(state)]
             with pytest.raises(StoreError, match="middle of a call"):
                 store.append([Record("a", ["x"])])
-            backend.put_state = real
+            database.put_counters = real
         finally:
             signal.signal(signal.SIGUSR1, before)
         assert store.totals().documents == 0
@@ -144,6 +144,7 @@ if os.fork() == 0:
         store.totals, store.vocabulary, lambda: store.append([Record("b", ["x"])]),
         lambda: store.delete(["a"]), lambda: store.draw(1, np.random.default_rng(0)),
         lambda: store.save("m", b""), lambda: store.load("m"), lambda: next(scan),
+        lambda: store.saved_version("m"),
     ]
     for call in calls:
         try:
@@ -248,10 +249,10 @@ def test_a_fork_in_the_middle_of_a_transaction(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The child leaves the parent's transaction alone, and does not lock itself out for ever."""
-    monkeypatch.setattr(forks, "_PATIENCE", 0.1)
+    monkeypatch.setattr(fork_safety, "_PATIENCE", 0.1)
     with open_store(address, min_documents=1) as store:
-        backend: Any = store._open
-        real = backend.put_state
+        database: Any = store._database
+        real = database.put_counters
         children = []
 
         def in_child(tell: Callable[[str], None]) -> None:
@@ -262,7 +263,7 @@ def test_a_fork_in_the_middle_of_a_transaction(
             except StoreError as error:
                 tell(str(error))
 
-        def put_state(state: object) -> None:
+        def put_counters(state: object) -> None:
             real(state)
             # By the thread that is in the middle, and by another.
             children.append(Child.start(in_child))
@@ -270,13 +271,13 @@ def test_a_fork_in_the_middle_of_a_transaction(
             for child in children:
                 child.first_line()
 
-        backend.put_state = put_state
+        database.put_counters = put_counters
         store.append([Record("a", ["x"])])
-        backend.put_state = real
+        database.put_counters = real
         for child in children:
             status, lines = child.end()
             assert status == 0
-            if isinstance(backend, SqliteBackend):
+            if isinstance(database, SqliteDatabase):
                 assert "was being used when this process was forked" in lines[0]
             else:
                 assert lines == ["0"]

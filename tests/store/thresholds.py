@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from trustream.store import document_store, recent, word_counts, writing
+from trustream.store import (
+    document_cache,
+    document_frequencies,
+    document_store,
+    word_numbers,
+    writer,
+)
 
 
 def make_small(patch: pytest.MonkeyPatch) -> None:
     """A store made meanwhile must not be opened afterwards: its blocks are small too."""
     # Documents of three different words and more are not remembered, nor more than three.
-    patch.setattr(recent, "_SMALL", 24)
-    patch.setattr(recent, "_RECENT", 3)
-    patch.setattr(writing, "_REMEMBERED", 5)
-    patch.setattr(writing, "_AT_ONCE", 2)
-    patch.setattr(word_counts, "BLOCK", 4)
+    patch.setattr(document_cache, "_SMALL", 24)
+    patch.setattr(document_cache, "_MOST", 3)
+    patch.setattr(word_numbers, "_REMEMBERED", 5)
+    patch.setattr(writer, "_AT_ONCE", 2)
+    patch.setattr(document_frequencies, "BLOCK", 4)
     patch.setattr(document_store, "_PART", 5)

@@ -14,8 +14,8 @@ from typing import Any
 
 from trustream.feeds.errors import InvalidValue
 from trustream.feeds.options import MAX_WORDS
+from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
 from trustream.store.protocol import Record
-from trustream.store.records import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 2

@@ -1,9 +1,10 @@
-"""The document store: a database of documents that grows, and of what is learned from it.
+"""Store documents in a database as they arrive, and save what is learned from them.
 
     store = open_store("topics.db")                  # SQLite, one file
     store = open_store("postgresql://host/name")     # PostgreSQL
 
-`protocol` says what a store does; each backend is plain SQL.
+`protocol` says what you can do with a store. `document_store` is the store itself, on a `writer`
+and a `reader`; `database` has the SQL that SQLite and PostgreSQL share.
 """
 
 from trustream.store.addresses import resolve_address, shown_address

@@ -1,8 +1,7 @@
-"""Addresses of stores: where they come from, what the driver gets, and what may be shown.
+"""Resolve addresses of stores, and show them without passwords.
 
-A password must not reach a screen, a log or the list of processes. So there is one function that
-says how a store is named in messages, and it is built the other way round: it shows what it knows
-to be harmless and hides everything else.
+A password must not reach a screen, a log or the list of processes. So one function gives the
+name of a store for messages: it shows what it knows to be harmless and hides everything else.
 """
 
 from __future__ import annotations
@@ -29,6 +28,12 @@ _HARMLESS = re.compile(r"[\w .,:/+~-]*")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w./~-]*)(:[0-9]*)?")
 # Parts of a query that may be shown, if nothing stands before them that may not.
 _SHOWN = {"schema", "host", "hostaddr", "port", "dbname", "user", "service", "sslmode"}
+# Names of other parts; an unknown name may be a piece of a password that has a bare & in it.
+_NAMES = _SHOWN | {
+    "application_name", "channel_binding", "client_encoding", "connect_timeout", "gssencmode",
+    "options", "passfile", "password", "sslcert", "sslkey", "sslpassword", "sslrootcert",
+    "target_session_attrs",
+}  # fmt: skip
 _HIDDEN = "..."
 
 
@@ -93,7 +98,8 @@ class PostgresAddress(NamedTuple):
                 "the address cannot be used as it is; write special characters of the password as "
                 "%40 and the like, or leave the password to PGPASSWORD or a password file"
             )
-        secrets = [value or name for name, value in self.query if name not in _SHOWN]
+        secrets = [value for name, value in self.query if name not in _SHOWN]
+        secrets += [name for name, _ in self.query if name not in _NAMES]
         secrets += [self.password or "", *map(unquote, [*secrets, self.password or ""])]
         for secret in sorted({*secrets} - {""}, key=len, reverse=True):
             text = text.replace(secret, _HIDDEN)

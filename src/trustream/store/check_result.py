@@ -1,4 +1,4 @@
-"""What a check of a store found, kind by kind."""
+"""The result of a check of a store, by kinds of damage."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Kind:
     Attributes:
         meaning: what is wrong, in a few words.
         advice: what to do about it.
-        repairable: whether a repair puts it right from what the documents hold.
+        repairable: whether a repair can compute what is right from the documents.
     """
 
     meaning: str
@@ -28,10 +28,10 @@ _REPAIR = "check(repair=True) or trustream check --repair puts it right"
 
 KINDS = {
     "database": Kind(
-        "the database itself is damaged, and nothing else was looked at",
+        "the database itself is damaged, and nothing else was checked",
         "restore a copy, or rescue what is left with the sqlite3 program's .recover",
     ),
-    "state": Kind("the row of counters is not there once", _RESTORE),
+    "state": Kind("there is not exactly one row of counters or of settings", _RESTORE),
     "words lost": Kind(
         "words that were acknowledged are in no document: the store was written by a version that "
         "lost words of documents that grew past 256 different ones",
@@ -50,13 +50,15 @@ KINDS = {
         repairable=True,
     ),
     "repeated": Kind("what should be there once is there several times", _RESTORE),
-    "keys": Kind("keys are none that a store takes", _RESTORE),
-    "numbers": Kind("numbers of documents are none that a store gives", _RESTORE),
-    "times": Kind("times of documents are no finite numbers", _RESTORE),
-    "words": Kind("words are none that a store takes", _RESTORE),
-    "append ids": Kind("append ids are none that a store takes", _RESTORE),
+    "keys": Kind("keys are not valid", _RESTORE),
+    "numbers": Kind("numbers of documents are not valid", _RESTORE),
+    "times": Kind("times of documents are not finite numbers", _RESTORE),
+    "words": Kind("words are not valid", _RESTORE),
+    "append ids": Kind("append ids are not valid", _RESTORE),
     "feeds": Kind("positions of feeds cannot be read", "ingest these feeds with again=True"),
-    "saved": Kind("parts of what was saved under a name are missing", "train or save it again"),
+    "saved": Kind(
+        "what was saved under a name lacks a part or its version", "train or save it again"
+    ),
 }
 
 
@@ -65,10 +67,8 @@ class Damage:
     """Damage of one kind.
 
     Attributes:
-        kind: one of "database", "state", "words lost", "tokens", "counts", "counters", "columns",
-            "places", "held out", "contents", "repeated", "keys", "numbers", "times", "words",
-            "append ids", "feeds", "saved".
-        count: how many there are: documents, words, tokens, whatever the kind is of.
+        kind: one of the names in `KINDS`.
+        count: how many documents, words, tokens or whatever the kind is about are damaged.
         examples: the first of them, a few words each.
         repaired: whether this check has put it right.
 
@@ -134,7 +134,7 @@ class CheckResult:
 
 @dataclass(slots=True)
 class Findings:
-    """Damage while it is being found.
+    """Collects damage while a store is being checked.
 
     >>> findings = Findings()
     >>> findings.add("keys", "'' has 0 characters")
@@ -146,7 +146,7 @@ class Findings:
     _examples: dict[str, list[str]] = field(default_factory=dict)
 
     def add(self, kind: str, example: str | None, count: int = 1) -> None:
-        """Note something that is wrong, or several alike of which one or none is told."""
+        """Add damage of a kind, with an example or none."""
         if count:
             self._counts[kind] = self._counts.get(kind, 0) + count
             examples = self._examples.setdefault(kind, [])
@@ -158,7 +158,7 @@ class Findings:
         return any(kind in self._counts for kind in kinds)
 
     def damage(self, repaired: Collection[str] = ()) -> tuple[Damage, ...]:
-        """All of it, in the order of `KINDS`."""
+        """All damage, in the order of `KINDS`."""
         return tuple(
             Damage(kind, self._counts[kind], tuple(self._examples[kind]), kind in repaired)
             for kind in KINDS

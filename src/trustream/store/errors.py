@@ -1,4 +1,4 @@
-"""What goes wrong with a store, said so that one knows what to do."""
+"""Errors of stores; each message says what to do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class StoreError(RuntimeError):
-    """The database cannot do what was asked: full, locked, foreign, newer, away.
+    """The database cannot do what was asked: it is full, locked, of a newer version, not there.
 
     Nothing of the change that failed was stored, unless the message says that it is not known.
     What had been acknowledged before is there.
@@ -17,7 +17,7 @@ class StoreError(RuntimeError):
 
 
 class PositionError(StoreError):
-    """Another process has read the same feed on. Nothing of the append was stored.
+    """Another process has read the same feed further. Nothing of the append was stored.
 
     Attributes:
         feed: the feed's name.
@@ -45,10 +45,11 @@ def _at(position: Position | None) -> str:
 
 
 class RecordError(ValueError):
-    """A record that no store takes. Nothing of the append that it was in was stored.
+    """A record cannot be stored. Nothing of the append that it was in was stored.
 
     Attributes:
-        index: the record's place in the append, from 0; without it the rest can be sent again.
+        index: the index of the record in the append, from 0; the others can be sent again
+            without it.
         problem: what is wrong with the record, without its place.
 
     >>> raise RecordError(2, "key '' has 0 characters; give it 1 to 500")

@@ -1,5 +1,6 @@
-"""The tables, as named steps in order; each is applied and recorded in one transaction.
+"""The tables of a store, made and changed by named steps in order.
 
+Each step is applied and recorded in one transaction.
 A step that has been released is never changed: a change of the tables is a new step at the end.
 A store made by a newer version has steps that are not listed here, and is refused.
 """
@@ -14,10 +15,10 @@ from trustream.store.errors import StoreError
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """One step.
+    """One step of making the tables.
 
     Attributes:
-        name: recorded in the database.
+        name: the name that is recorded in the database.
         sqlite: statements for SQLite.
         postgres: statements for PostgreSQL.
     """
@@ -34,7 +35,7 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
         StoreError: it has steps that this version does not know.
 
     >>> [step.name for step in missing([], "new.db")]
-    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost']
+    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -139,4 +140,28 @@ _WORDS_LOST = Migration(
     ),
 )
 
-MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED, _WORDS_LOST)
+# A trigger counts, so that what a process of an earlier version saves, which has the store open, is
+# counted too. The table keeps the versions of blobs that are deleted.
+_SAVED_VERSION = Migration(
+    "0005_saved_version",
+    sqlite=(
+        "CREATE TABLE saved_version (name TEXT PRIMARY KEY, version INTEGER NOT NULL)",
+        "CREATE TRIGGER count_version AFTER INSERT ON saved WHEN new.part = 0 BEGIN"
+        " INSERT INTO saved_version VALUES (new.name, 1)"
+        " ON CONFLICT (name) DO UPDATE SET version = version + 1; END",
+        "INSERT INTO saved_version SELECT DISTINCT name, 1 FROM saved",
+    ),
+    postgres=(
+        'CREATE TABLE saved_version (name text COLLATE "C" PRIMARY KEY, version bigint NOT NULL)',
+        "CREATE FUNCTION count_version() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        " INSERT INTO saved_version VALUES (new.name, 1)"
+        " ON CONFLICT (name) DO UPDATE SET version = saved_version.version + 1;"
+        " RETURN NULL; END $$",
+        # Waits for those who save at this moment; what they save is seen by the next statement.
+        "CREATE TRIGGER count_version AFTER INSERT ON saved FOR EACH ROW WHEN (new.part = 0)"
+        " EXECUTE FUNCTION count_version()",
+        "INSERT INTO saved_version SELECT DISTINCT name, 1 FROM saved",
+    ),
+)
+
+MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED, _WORDS_LOST, _SAVED_VERSION)

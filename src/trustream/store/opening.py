@@ -1,21 +1,21 @@
-"""Open a store by its address."""
+"""Open a store by its address, and make it if it is new."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from types import EllipsisType
 from typing import Any
 
 from trustream.store.addresses import resolve_address
-from trustream.store.backend import Backend
+from trustream.store.database import Database, FirstSettings
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import StoreError
+from trustream.store.limits import name_fault
 from trustream.store.protocol import Settings
-from trustream.store.records import name_fault
 
 
 def open_store(
@@ -27,7 +27,7 @@ def open_store(
     max_words: int | EllipsisType | None = ...,
     vocabulary: Iterable[str] | None = None,
 ) -> DocumentStore:
-    """Open a document store; make it if it is not there.
+    """Open a document store, or make a new one if there is none.
 
     Args:
         url: path of a SQLite file, or `postgresql://user:password@host/database`; with
@@ -35,9 +35,9 @@ def open_store(
             in an environment variable, `@path` the one in a file.
         create: whether to make a store that is not there.
         held_out: share of documents that trainers never learn from, 0 to 1, 1 not included.
-        min_documents: a word takes part once it is in that many documents.
-        max_words: most words that take part; None is no limit.
-        vocabulary: the words that take part, once and for all, in the order of their columns.
+        min_documents: a word becomes active once it is in that many documents.
+        max_words: the most active words; None is no limit.
+        vocabulary: the active words, once and for all, in the order of their columns.
 
     Settings that are left out are those that the store was made with, or the defaults of
     `Settings` for a new one.
@@ -60,36 +60,36 @@ def open_store(
     if words is not None:
         settings = replace(settings, fixed=True, min_documents=1, max_words=None)
 
-    def first(backend: Backend) -> Settings:
+    def first(database: Database) -> Settings:
         if words:
-            backend.add_words(0, words)
-            backend.put_columns(((i, i) for i in range(len(words))), 1)
-            state = backend.state(write=True)
-            state.vocabulary, state.words, state.next_word = 1, len(words), len(words)
-            backend.put_state(state)
+            database.add_words(0, words)
+            database.put_columns(((i, i) for i in range(len(words))), 1)
+            counters = database.counters(write=True)
+            counters.vocabulary, counters.words, counters.next_word = 1, len(words), len(words)
+            database.put_counters(counters)
         return settings
 
-    backend = _backend(resolve_address(url), create, first)
+    database = _open_database(resolve_address(url), create, first)
     try:
-        store = DocumentStore(backend)
+        store = DocumentStore(database)
         _compare(store, given, words)
     except BaseException:
-        backend.close()
+        database.close()
         raise
     return store
 
 
-def _backend(url: str, create: bool, first: Callable[[Any], Settings]) -> Backend:
+def _open_database(url: str, create: bool, first: FirstSettings) -> Database:
     # Loaded here, so that SQLite needs no driver of PostgreSQL.
     scheme = re.match(r"([a-z][a-z0-9+.-]*)://", url)
     if scheme is None:
-        from trustream.store.sqlite import SqliteBackend
+        from trustream.store.sqlite import SqliteDatabase
 
-        return SqliteBackend(url, create=create, first=first)
+        return SqliteDatabase(url, create=create, first=first)
     if scheme[1] in ("postgresql", "postgres"):
-        from trustream.store.postgres import PostgresBackend
+        from trustream.store.postgres import PostgresDatabase
 
-        return PostgresBackend(url, create=create, first=first)
+        return PostgresDatabase(url, create=create, first=first)
     raise StoreError(
         f"there is no store for {scheme[1]}://; give the path of a SQLite file, or postgresql://..."
     )
@@ -133,7 +133,7 @@ def _check_vocabulary(vocabulary: Iterable[str], given: dict[str, Any]) -> list[
 
 
 def _compare(store: DocumentStore, given: dict[str, Any], words: list[str] | None) -> None:
-    """Refuse settings that the store was not made with."""
+    """Raise an error for settings that the store was not made with."""
     for name, value in given.items():
         kept = getattr(store.settings, name)
         if value != kept:

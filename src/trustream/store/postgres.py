@@ -1,4 +1,4 @@
-"""PostgreSQL: a store in a schema of a database, for many machines.
+"""A store in a schema of a PostgreSQL database, for many machines.
 
 A transaction whose connection is lost is done again on a new one, for `PATIENCE` seconds. If it
 was lost while it was being committed, the row that each writer keeps of its last transaction says
@@ -8,19 +8,16 @@ whether it was stored: nothing is stored twice and nothing that was acknowledged
 from __future__ import annotations
 
 import os
-import threading
 import time
 import uuid
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import astuple
 from typing import Any
 
-from trustream.store import forks
-from trustream.store.backend import History, State, T
+from trustream.store.database import FirstSettings, T
 from trustream.store.errors import StoreError
+from trustream.store.fork_safety import remember
 from trustream.store.migrations import missing
-from trustream.store.protocol import Settings
 
 try:
     import psycopg
@@ -37,11 +34,11 @@ except ImportError as error:
 # for its row for as long as it is patient, and a process may stand still.
 _ABANDONED = 30 * 86400.0
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = %s"
+_TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = ?"
 _IDLE = pq.TransactionStatus.IDLE
 
 
-class PostgresBackend(PostgresTables):
+class PostgresDatabase(PostgresTables):
     """A store in a PostgreSQL database.
 
     Args:
@@ -51,37 +48,34 @@ class PostgresBackend(PostgresTables):
         patience: seconds to wait for other writers, and for a server that went away.
     """
 
-    settings: Settings
-
     def __init__(
         self,
         url: str,
         *,
         create: bool,
-        first: Callable[[PostgresBackend], Settings],
+        first: FirstSettings,
         patience: float = PATIENCE,
     ) -> None:
         self._server = Server(url, patience)
-        self.url, self.name, self._schema = url, self._server.name, self._server.schema
-        self.lock = threading.RLock()
-        self._history = History(self.name)
+        super().__init__(url, self._server.name)
+        self._schema = self._server.schema
         # Names this writer. What it writes is numbered by the server's clock, in microseconds,
         # so that the number also says when that was.
         self._writer, self._number, self._signed = uuid.uuid4().hex, 0, False
-        forks.remember(self)
+        remember(self)
         with self.lock:
-            self._database = self._server.first_connection()
+            self._connection = self._server.connect_patiently()
             try:
                 self._set_up(create, first)
             except psycopg.Error as error:
-                self._database.close()
+                self._connection.close()
                 raise self._server.explained(error, "opened") from self._server.cause(error)
             except BaseException:
-                self._database.close()
+                self._connection.close()
                 raise
 
-    def _set_up(self, create: bool, first: Callable[[PostgresBackend], Settings]) -> None:
-        encoding = self._all("SHOW server_encoding")[0][0]
+    def _set_up(self, create: bool, first: FirstSettings) -> None:
+        (encoding,) = self._execute("SHOW server_encoding").fetchone()
         if encoding != "UTF8":
             raise StoreError(
                 f"{self.name} keeps text as {encoding}; make a database with ENCODING 'UTF8'"
@@ -94,13 +88,12 @@ class PostgresBackend(PostgresTables):
             )
         if missing(applied, self.name):
             self._transact(lambda: self._migrate(first), write=False, begin="BEGIN")
-        row = self._all("SELECT held_out, min_documents, max_words, fixed FROM settings")[0]
-        self.settings = Settings(*row)
+        self.settings = self._read_settings()
 
     def _applied(self) -> list[str]:
-        tables = {name for (name,) in self._all(_TABLES, self._schema)}
+        tables = {name for (name,) in self._execute(_TABLES, self._schema)}
         if "migration" in tables:
-            return [name for (name,) in self._all("SELECT name FROM migration")]
+            return [name for (name,) in self._execute("SELECT name FROM migration")]
         if tables:
             raise StoreError(
                 f"the schema {self._schema} of {self.name} has tables of something else; "
@@ -108,29 +101,21 @@ class PostgresBackend(PostgresTables):
             )
         return []
 
-    def _migrate(self, first: Callable[[PostgresBackend], Settings]) -> None:
-        """Apply what is missing. Asked again, because another process may have been faster."""
-        run = self._database.execute
-        run("SELECT pg_advisory_xact_lock(hashtext(%s))", (f"trustream {self._schema}",))
-        applied = self._applied()
-        if not applied:
-            schema = sql.Identifier(self._schema)
-            run(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(schema))
-            run("CREATE TABLE migration (name text PRIMARY KEY, applied double precision NOT NULL)")
-        for step in missing(applied, self.name):
-            for statement in step.postgres:
-                run(statement)
-            run("INSERT INTO migration VALUES (%s, %s)", (step.name, time.time()))
-        if not applied:
-            run("INSERT INTO settings VALUES (%s, %s, %s, %s)", astuple(first(self)))
+    def _migrate(self, first: FirstSettings) -> None:
+        self._execute("SELECT pg_advisory_xact_lock(hashtext(?))", f"trustream {self._schema}")
+        super()._migrate(first)
+
+    def _prepare(self) -> None:
+        schema = sql.Identifier(self._schema)
+        self._connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(schema))
 
     # --- transactions
 
     def run(self, work: Callable[[], T], *, write: bool) -> T:
         """Do the work in one transaction, again if the connection is lost."""
-        self._history.written = 0
+        self._detector.written = 0
         result = self._run(work, write)
-        self._history.commit()
+        self._detector.commit()
         return result
 
     def _run(self, work: Callable[[], T], write: bool) -> T:
@@ -154,12 +139,12 @@ class PostgresBackend(PostgresTables):
     def _transact(self, work: Callable[[], T], *, write: bool, begin: str) -> T:
         """The transaction, which is over in any case, whatever interrupts it."""
         try:
-            if self._database.pgconn.transaction_status != _IDLE:
+            if self._connection.pgconn.transaction_status != _IDLE:
                 # The last one was interrupted again while it dealt with an interrupt.
-                self._database.pgconn.finish()
+                self._connection.pgconn.finish()
             result = self._until_commit(work, write, begin)
             try:
-                self._database.execute("COMMIT")
+                self._connection.execute("COMMIT")
             except psycopg.Error as error:
                 if write and self._is_lost(error):
                     raise _InDoubt(result) from self._server.cause(error)
@@ -170,26 +155,26 @@ class PostgresBackend(PostgresTables):
             # Interrupted in the middle of anything: the server ends this transaction, and the
             # next one gets a new connection. No Python function is called here, since another
             # interrupt would be heard inside it.
-            self._database.pgconn.finish()
+            self._connection.pgconn.finish()
             raise
         return result
 
     def _until_commit(self, work: Callable[[], T], write: bool, begin: str) -> T:
         try:
-            self._database.execute(begin)
+            self._connection.execute(begin)
             if write:
                 self._sign()
             return work()
         except Exception:
             with suppress(psycopg.Error):
-                self._database.execute("ROLLBACK")
-            if self._database.pgconn.transaction_status != _IDLE:
-                self._database.pgconn.finish()
+                self._connection.execute("ROLLBACK")
+            if self._connection.pgconn.transaction_status != _IDLE:
+                self._connection.pgconn.finish()
             raise
 
     def _sign(self) -> None:
         """Leave the number of this transaction; the first time also see to those who cannot."""
-        self._database.execute(
+        self._connection.execute(
             "INSERT INTO writer VALUES (%s, %s)"
             " ON CONFLICT (name) DO UPDATE SET number = excluded.number",
             (self._writer, self._number),
@@ -197,7 +182,7 @@ class PostgresBackend(PostgresTables):
         if not self._signed:
             self._signed = True
             # Older versions counted from 1, which does not say when that was.
-            self._database.execute(
+            self._connection.execute(
                 "DELETE FROM writer WHERE name IN (SELECT name FROM writer"
                 " WHERE number BETWEEN 1e15::bigint AND %s FOR UPDATE SKIP LOCKED)",
                 (self._number - int(1e6 * _ABANDONED),),
@@ -209,7 +194,7 @@ class PostgresBackend(PostgresTables):
             try:
                 self._connect_again(deadline)
                 # Waits for the lost transaction, should the server still be at it.
-                row = self._database.execute(
+                row = self._connection.execute(
                     "INSERT INTO writer VALUES (%s, -1)"
                     " ON CONFLICT (name) DO UPDATE SET number = writer.number RETURNING number",
                     (self._writer,),
@@ -223,23 +208,12 @@ class PostgresBackend(PostgresTables):
                     ) from doubt.__cause__
 
     def _connect_again(self, deadline: float) -> None:
-        self._database.close()
-        self._database = self._server.connection_again(deadline)
+        self._connection.close()
+        self._connection = self._server.connect_patiently(deadline)
 
     def _is_lost(self, error: psycopg.Error) -> bool:
         """Whether doing it again may help: nothing was stored, and the server may come back."""
-        return self._database.closed or error.sqlstate in _PASSING
-
-    def state(self, *, write: bool) -> State:
-        """The counters."""
-        state = super().state(write=write)
-        self._history.read(state.sequence)
-        return state
-
-    def put_state(self, state: State) -> None:
-        """Replace the counters."""
-        super().put_state(state)
-        self._history.written = state.sequence
+        return self._connection.closed or error.sqlstate in _PASSING
 
     # --- life
 
@@ -248,13 +222,13 @@ class PostgresBackend(PostgresTables):
         try:
             if self._number:
                 with suppress(psycopg.Error):
-                    self._database.execute("DELETE FROM writer WHERE name = %s", (self._writer,))
+                    self._connection.execute("DELETE FROM writer WHERE name = %s", (self._writer,))
         finally:
-            self._database.pgconn.finish()
+            self._connection.pgconn.finish()
 
     def leave(self, *, quiet: bool) -> None:
         """Let go of it in a child that was forked: the server must hear nothing from the child."""
-        socket = self._database.pgconn.socket
+        socket = self._connection.pgconn.socket
         nothing = os.open(os.devnull, os.O_RDWR)
         os.dup2(nothing, socket, inheritable=False)
         os.close(nothing)

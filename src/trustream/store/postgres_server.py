@@ -1,4 +1,4 @@
-"""The server of a PostgreSQL store: connections to it, and what its refusals mean."""
+"""Connect to the server of a PostgreSQL store, and explain its errors."""
 
 from __future__ import annotations
 
@@ -19,11 +19,10 @@ BRIEFLY = 5.0
 
 
 class Server:
-    """Where a store is.
+    """The server and the schema that hold a store.
 
     Args:
-        url: see `PostgresBackend`.
-        patience: the same.
+        url, patience: see `PostgresDatabase`.
 
     Attributes:
         name: the address as it may be shown.
@@ -66,29 +65,25 @@ class Server:
         self._clock = (row[0] if row else time.time()) - time.monotonic()
         return database
 
-    def first_connection(self) -> psycopg.Connection[Any]:
-        """A connection to open a store with; waits for a server that is starting."""
+    def connect_patiently(self, deadline: float | None = None) -> psycopg.Connection[Any]:
+        """A new connection to a server that may have to start first.
+
+        Args:
+            deadline: until when to try again, whatever the server says, in place of a connection
+                that was lost; None, to open a store, waits for a server that is starting.
+        """
         start = time.monotonic()
         while True:
             try:
                 return self.connect()
             except psycopg.Error as error:
-                if time.monotonic() > start + self._worth_waiting(error):
-                    raise self.explained(error, "opened") from self.cause(error)
-            time.sleep(0.1)
-
-    def connection_again(self, deadline: float) -> psycopg.Connection[Any]:
-        """A connection in place of one that was lost; waits for the server whatever it says."""
-        while True:
-            try:
-                return self.connect()
-            except psycopg.Error as error:
-                if time.monotonic() > deadline:
+                end = start + self._worth_waiting(error) if deadline is None else deadline
+                if time.monotonic() > end:
                     raise self.explained(error, "opened") from self.cause(error)
             time.sleep(0.1)
 
     def _worth_waiting(self, error: psycopg.Error) -> float:
-        """For how many seconds the server may be expected to let us in after all."""
+        """For how many seconds to wait for a server that refused a connection."""
         text = str(error)
         # Nothing was reached that might change its mind.
         if isinstance(error, psycopg.ProgrammingError) or "resolve host" in text:

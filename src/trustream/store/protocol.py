@@ -1,11 +1,12 @@
-"""What a document store does, whatever holds it.
+"""What you can do with a document store, whichever database holds it.
 
-A document has a key that its owner chooses, and words with counts; parts of it may come at any
-time. A store knows nothing of models. It numbers its words, says which of them take part (the
-vocabulary) and gives each of these a column; documents that are read come as rows over columns.
+A document has a key that its owner chooses, and words with counts; parts of it may arrive at any
+time. A store knows nothing of models. It numbers its words and decides which of them are active:
+each active word has a column, and documents that are read come as rows over these columns, as in a
+sparse matrix. The active words are the vocabulary.
 
-Every change is one transaction: when a method returns, it is durable; when the process dies inside
-it, nothing of it has happened. Several processes may read and write one store at once.
+Every change is one transaction: when a method returns, the change is durable; when the process dies
+inside it, nothing of it has happened. Several processes may read and write one store at once.
 """
 
 from __future__ import annotations
@@ -23,14 +24,15 @@ from trustream.store.check_result import CheckResult
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document, or a part of one that is added to what is there.
+    """A document to be stored, or a part that is added to a document in the store.
 
     Attributes:
-        key: names the document; 1 to 500 characters.
+        key: the name of the document; 1 to 500 characters.
         words: tokens in order, or a mapping from words to counts (positive integers).
-        time: when the document came to be, in seconds since 1970, for retention; None is now,
-            in whole seconds. A later part moves it forward, never back.
-        append_id: chosen by whoever sends it: a second append with the same id does nothing.
+        time: when the document was made, in seconds since 1970, for retention; None is now, in
+            whole seconds. A later part moves it forward, never back.
+        append_id: a name of this record that the sender chooses: a second record with the same id
+            does nothing.
     """
 
     key: str
@@ -44,9 +46,9 @@ class Position:
     """How far a feed has been read, committed with the records that were read.
 
     Attributes:
-        feed: names the feed (a file's path or whatever tells it from others).
-        offset: bytes or records read.
-        finished: whether its end was reached.
+        feed: the name of the feed (the path of a file, or whatever tells it from others).
+        offset: how many bytes or records have been read.
+        finished: whether the end of the feed was reached.
         detail: JSON values that the reader needs to go on.
     """
 
@@ -61,11 +63,11 @@ class Appended:
     """What an append did.
 
     Attributes:
-        n_records: records added to the store.
-        n_documents: documents that were not there before.
-        n_tokens: tokens added.
-        n_repeated: records left out because their append id had been seen.
-        sequence: the store's sequence number after it.
+        n_records: records that were added.
+        n_documents: documents that were not in the store before.
+        n_tokens: tokens that were added.
+        n_repeated: records that were left out because their append id had been seen.
+        sequence: the sequence number of the store after the append.
     """
 
     n_records: int
@@ -77,19 +79,19 @@ class Appended:
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """Counts, each known without looking at documents.
+    """How much is in a store; known without reading documents.
 
     Attributes:
-        documents: live documents, `training` + `held_out`.
-        training: those that a trainer may learn from.
-        held_out: those of the held-out slice, chosen by a hash of the key.
-        tokens: of live documents, words that do not take part included (but for words outside
-            a fixed vocabulary, which are not kept).
-        words: that take part.
+        documents: documents in the store, `training` + `held_out`.
+        training: documents that a trainer may learn from.
+        held_out: documents of the held-out part, chosen by a hash of the key.
+        tokens: tokens of these documents, those of words that are not active included. Words
+            outside a fixed vocabulary are not kept and do not count.
+        words: active words.
         added: documents ever added to the training part; never falls.
-        sequence: changes so far; every append, deletion and retention that changes documents
+        sequence: the sequence number: every append, deletion and retention that changes documents
             raises it by one.
-        vocabulary: version of the vocabulary; rises when a word begins or ceases to take part.
+        vocabulary: the version of the vocabulary; rises when a word becomes active or ceases to be.
     """
 
     documents: int
@@ -104,15 +106,15 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Some documents as rows over columns; words that do not take part are left out.
+    """Documents as rows over columns, as in a CSR matrix; only active words are in it.
 
     Attributes:
-        keys: of the documents, in the order of the rows.
-        indptr: (D+1,) int64.
+        keys: keys of the documents, in the order of the rows.
+        indptr: (D+1,) int64, where each row starts and ends.
         indices: (nnz,) int32, columns; in no particular order, each at most once in a row.
-        counts: (nnz,) float32, how often each occurs.
-        sequence: the store's sequence number when they were read.
-        vocabulary: the vocabulary's version that the columns are of.
+        counts: (nnz,) float32, how often each word occurs.
+        sequence: the sequence number of the store when they were read.
+        vocabulary: the version of the vocabulary that the columns belong to.
     """
 
     keys: list[str]
@@ -125,10 +127,10 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words that take part.
+    """The active words.
 
     Attributes:
-        words: by column; None for a column whose word was evicted and that waits for another.
+        words: words by column; None for a column that has no word at present.
         version: rises with every change.
     """
 
@@ -138,12 +140,12 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class VocabularyChanges:
-    """What became of the vocabulary after a version: a trainer need not read all of it again.
+    """How the vocabulary has changed since a version, so that it need not be read as a whole.
 
     Attributes:
         columns: (changes,) int32, rising; a column that changed twice is here once.
-        words: the word that each of these columns has now, None if it waits for another.
-        version: of the vocabulary that they lead to.
+        words: the word that each of these columns has now, None if it has none.
+        version: the version of the vocabulary after the changes.
     """
 
     columns: NDArray[np.int32]
@@ -153,14 +155,14 @@ class VocabularyChanges:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a store is made with and keeps.
+    """The settings that a store was made with; they do not change.
 
     Attributes:
         held_out: share of documents, by a hash of the key, that trainers never learn from.
-        min_documents: a word takes part once it is in that many documents, until it gives way
-            to others or no document has it any more.
-        max_words: most words that take part; the rarest (fewest documents, then the newest)
-            give way. None is no limit.
+        min_documents: a word becomes active once it is in that many documents, and stays so until
+            more frequent words need its column or no document has it any more.
+        max_words: the most active words; the rarest (fewest documents, then the newest) give their
+            columns to others. None is no limit.
         fixed: whether the vocabulary was given and does not grow. Then other words are not kept,
             `min_documents` is 1 and `max_words` None.
     """
@@ -172,19 +174,22 @@ class Settings:
 
 
 class Store(Protocol):
-    """A document store. Threads that share one take turns; every process opens its own."""
+    """A document store. Threads may share one; every process opens its own.
+
+    Stores are context managers: `with open_store(...) as store` closes it at the end.
+    """
 
     @property
     def url(self) -> str:
-        """Where it is: `open_store` takes it. It has the password, if there is one."""
+        """The address, with the password if there is one; `open_store` takes it."""
 
     @property
     def name(self) -> str:
-        """Where it is, to be shown: without a password."""
+        """The address without a password, to be shown."""
 
     @property
     def settings(self) -> Settings:
-        """What it was made with."""
+        """The settings that the store was made with."""
 
     # --- writing
 
@@ -197,64 +202,83 @@ class Store(Protocol):
     ) -> Appended:
         """Add records, and commit the position of the feed that they come from, all or nothing.
 
-        With `after`, the position that they come after (None if they are the feed's first), they
-        are added only if the feed still stands there: of two processes that read the same part of
-        a feed, one stores it. Whether the end was reached is not compared.
-
         Words are numbered in the order of their first appearance, and get columns in the order
-        in which they came to be in enough documents. Words that do not take part yet are kept,
-        so that they count from the first document once they do.
+        in which they came to be in enough documents. Words that are not active yet are kept, so
+        that they count from the first document once they are.
+
+        Args:
+            records: documents or parts of documents.
+            position: the new position of the feed that they come from.
+            after: the position that they come after, None if they are the feed's first. If the
+                feed is elsewhere by now, nothing is added: of two processes that read the same
+                part of a feed, one stores it. Whether the end was reached is not compared. If it
+                is left out, nothing is compared.
 
         Raises:
-            RecordError: a record is bad; its `index` says which. Nothing was added.
-            PositionError: the feed does not stand at `after` any more. Nothing was added.
+            RecordError: a record cannot be stored; its `index` says which. Nothing was added.
+            PositionError: another process has read the feed further. Nothing was added.
             StoreError: the database cannot take them.
         """
 
     def delete(self, keys: Iterable[str]) -> int:
-        """Delete documents; returns how many there were. Unknown keys are passed over."""
+        """Delete documents; returns how many were deleted. Unknown keys are ignored."""
 
     def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
-        """Delete all but the `newest` documents by time, and those before `since`; how many."""
+        """Delete all but the `newest` documents by time, and those before the time `since`.
+
+        Of documents with equal times the last to arrive are the newest. Returns how many
+        documents were deleted.
+        """
 
     def check(
         self, *, repair: bool = False, on_suspect: Callable[[str], None] | None = None
     ) -> CheckResult:
-        """Compare everything that the store counts with its documents, and repair it if asked to.
+        """Compare everything that the store counts with its documents; reads the whole store.
 
-        `on_suspect` is called with the key of each document that should be ingested again.
+        Other processes may go on meanwhile; during a repair they have to wait to write.
+
+        Args:
+            repair: whether to write anew what the documents say: counts, columns, places. Of
+                documents whose contents are damaged what can be read is kept. All or nothing.
+            on_suspect: called with the key of each document that should be deleted and ingested
+                again, before the check is done: it cannot use this store. The result has the first.
+
+        Raises:
+            StoreError: the database cannot be read, or not be changed.
         """
 
     # --- reading
 
     def totals(self) -> Totals:
-        """Counts as of now, in O(1)."""
+        """How much is in the store now, in O(1)."""
 
     def draw(self, n: int, rng: np.random.Generator, *, held_out: bool = False) -> Documents:
-        """min(n, N) different documents, uniform over the live training (or held-out) ones.
+        """Draw min(n, N) of the N training (or held-out) documents, uniformly, without replacement.
 
-        They come in random order, so that a part of them is a uniform draw too.
-        Takes time for the documents drawn, not for those there are, also after deletions. What
-        `rng` draws depends on n and N alone.
+        They come in random order, so that a part of them is a uniform draw too. It takes time for
+        the documents drawn, not for those in the store, also after deletions. What `rng` draws
+        depends on n and N alone.
         """
 
     def read(self, keys: Sequence[str]) -> Documents:
-        """The documents of these keys, in this order; KeyError names one that is not there."""
+        """Read documents by their keys, in this order; a KeyError names one that is not there."""
 
     def scan(self, block: int = 1000) -> Iterator[Documents]:
-        """All live documents in the order of their arrival, `block` at a time.
+        """Read all documents in the order of their arrival, `block` at a time.
 
-        Documents that come or go meanwhile may or may not be seen; the others are seen once.
+        Each block is read on its own, so a long scan delays nobody: documents that come or go
+        meanwhile may or may not be seen, the others are seen once.
         """
 
     def arrivals(self, after: int, n: int) -> tuple[Documents, int]:
-        """Training documents among the first n to arrive after one, and the last one's number.
+        """Read the training documents among the n that arrived next after a number.
 
-        Numbers rise with arrival; -1 is before all. Each comes as it is now.
+        Documents are numbered in the order of their arrival; -1 is before the first. Returns the
+        documents as they are now, and the number of the last of the n.
         """
 
     def vocabulary(self) -> Vocabulary:
-        """The words that take part, by column."""
+        """The active words, by column."""
 
     def vocabulary_since(self, version: int) -> VocabularyChanges:
         """The columns that changed after a version, with the words that they have now."""
@@ -262,15 +286,23 @@ class Store(Protocol):
     def position(self, feed: str) -> Position | None:
         """How far a feed has been read; None if never."""
 
-    # --- what is learned
+    # --- saved bytes
 
     def save(self, name: str, content: bytes) -> None:
-        """Keep bytes under a name, replacing what was there (checkpoints of a trainer)."""
+        """Save bytes under a name, such as a model; they replace what was saved before."""
 
     def load(self, name: str) -> bytes | None:
-        """The bytes kept under a name; None if there are none."""
+        """The bytes saved under a name; None if there are none."""
 
-    # --- life
+    def saved_version(self, name: str) -> int | None:
+        """The version of the bytes saved under a name; None if nothing was ever saved.
+
+        It is 1 for the first save and grows by one with each save, in the same transaction; no
+        version is used twice. Asking is cheap, since the bytes are not read: a service asks again
+        and again, and loads a model when the version has changed.
+        """
+
+    # --- closing
 
     def close(self) -> None:
-        """Let go of the database; closing twice does nothing. Stores are context managers."""
+        """Close the store; closing it twice does nothing."""

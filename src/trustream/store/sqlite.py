@@ -1,4 +1,4 @@
-"""SQLite: one file, many processes.
+"""A store in a SQLite file, for many processes on one machine.
 
 The write-ahead log lets readers go on while one writes. `synchronous=FULL` flushes the log at
 every commit, so that what was acknowledged survives a loss of power.
@@ -13,15 +13,13 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import astuple
 from pathlib import Path
 
-from trustream.store import forks
 from trustream.store.addresses import shown_address
-from trustream.store.backend import History, State, T
+from trustream.store.database import FirstSettings, T
 from trustream.store.errors import StoreError
+from trustream.store.fork_safety import remember
 from trustream.store.migrations import missing
-from trustream.store.protocol import Settings
 from trustream.store.sqlite_errors import close_cursors, explained, is_code
 from trustream.store.sqlite_files import Files, Identity, check_path, identity
 from trustream.store.sqlite_tables import SqliteTables
@@ -50,8 +48,8 @@ _OURS = 0x7472_7374
 _SPOILT: list[Identity] = []
 
 
-class SqliteBackend(SqliteTables):
-    """One SQLite file.
+class SqliteDatabase(SqliteTables):
+    """A store in a SQLite file.
 
     Args:
         path: of the file.
@@ -60,21 +58,17 @@ class SqliteBackend(SqliteTables):
         patience: seconds to wait for other writers.
     """
 
-    settings: Settings
-
     def __init__(
         self,
         path: str | Path,
         *,
         create: bool,
-        first: Callable[[SqliteBackend], Settings],
+        first: FirstSettings,
         patience: float = PATIENCE,
     ) -> None:
-        self.name, self._files = shown_address(path), Files(path)
+        self._files, self._patience = Files(path), patience
         # Absolute, so that it leads to the same file when the process has gone elsewhere.
-        self.url = self._files.path
-        self.lock = threading.RLock()
-        self._patience, self._history = patience, History(self.name)
+        super().__init__(self._files.path, shown_address(path))
         # To the connection, when there are no cursors, each of which has one.
         self._references = sys.maxsize
         # When to try again to begin the log at its start, after readers were in the way.
@@ -84,16 +78,16 @@ class SqliteBackend(SqliteTables):
                 f"SQLite {sqlite3.sqlite_version} is too old; use a Python that has 3.35 or newer"
             )
         new = check_path(Path(path), create)
-        forks.remember(self)
+        remember(self)
         with self.lock:
             try:
-                self._database = self._connect(new)
+                self._connection = self._connect(new)
                 try:
                     self._set_up(create, first)
-                    self._references = sys.getrefcount(self._database)
+                    self._references = sys.getrefcount(self._connection)
                 except BaseException:
-                    close_cursors(self._database)
-                    self._database.close()
+                    close_cursors(self._connection)
+                    self._connection.close()
                     raise
             except sqlite3.Error as error:
                 raise explained(error, self.name, "opened", patience) from error
@@ -110,28 +104,25 @@ class SqliteBackend(SqliteTables):
             address, uri=True, timeout=_SLICE, isolation_level=None, check_same_thread=False
         )
 
-    def _set_up(self, create: bool, first: Callable[[SqliteBackend], Settings]) -> None:
-        run = self._database.execute
+    def _set_up(self, create: bool, first: FirstSettings) -> None:
         self._files.note()
         self._patiently(lambda: self._check_ours(create))
         self._patiently(self._use_log)
         for pragma in _PRAGMAS:
-            run(f"PRAGMA {pragma}")
+            self._execute(f"PRAGMA {pragma}")
         if missing(self._patiently(self._applied), self.name):
             self._transact("BEGIN IMMEDIATE", lambda: self._migrate(first))
-        settings = "SELECT held_out, min_documents, max_words, fixed FROM settings"
-        row = self._patiently(lambda: run(settings).fetchone())
-        self.settings = Settings(row[0], row[1], row[2], bool(row[3]))
+        self.settings = self._patiently(self._read_settings)
         self._files.note_all()
         self._refuse(self._files.fault())
 
     def _check_ours(self, create: bool) -> None:
-        """Refuse a database that something else has made, or that is none yet."""
+        """Raise an error for a database that something else has made, or that is empty."""
 
         # In one transaction: another process may be making the tables at this moment.
         def look() -> tuple[int, int]:
-            tables = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
-            return tables, self._database.execute("PRAGMA application_id").fetchone()[0]
+            tables = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+            return tables, self._connection.execute("PRAGMA application_id").fetchone()[0]
 
         tables, ours = self._transact("BEGIN", look)
         if tables and ours != _OURS:
@@ -146,7 +137,7 @@ class SqliteBackend(SqliteTables):
 
     def _use_log(self) -> None:
         """Switch to the write-ahead log, which two processes cannot do at the same moment."""
-        mode = self._database.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+        mode = self._connection.execute("PRAGMA journal_mode=WAL").fetchone()[0]
         if mode != "wal":
             raise StoreError(
                 f"{self.name} lies where SQLite cannot keep a write-ahead log; "
@@ -154,24 +145,13 @@ class SqliteBackend(SqliteTables):
             )
 
     def _applied(self) -> list[str]:
-        tables = self._database.execute("SELECT 1 FROM sqlite_master WHERE name = 'migration'")
+        tables = self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'migration'")
         if tables.fetchone() is None:
             return []
-        return [name for (name,) in self._database.execute("SELECT name FROM migration")]
+        return [name for (name,) in self._connection.execute("SELECT name FROM migration")]
 
-    def _migrate(self, first: Callable[[SqliteBackend], Settings]) -> None:
-        """Apply what is missing. Asked again, because another process may have been faster."""
-        applied = self._applied()
-        run = self._database.execute
-        if not applied:
-            run(f"PRAGMA application_id={_OURS}")
-            run("CREATE TABLE migration (name TEXT PRIMARY KEY, applied REAL NOT NULL)")
-        for step in missing(applied, self.name):
-            for statement in step.sqlite:
-                run(statement)
-            run("INSERT INTO migration VALUES (?, ?)", (step.name, time.time()))
-        if not applied:
-            run("INSERT INTO settings VALUES (?, ?, ?, ?)", astuple(first(self)))
+    def _prepare(self) -> None:
+        self._execute(f"PRAGMA application_id={_OURS}")
 
     # --- transactions
 
@@ -188,9 +168,9 @@ class SqliteBackend(SqliteTables):
 
     def _write(self, work: Callable[[], T]) -> T:
         self._refuse(self._files.fault_lately(), "; nothing of it was stored")
-        self._history.written = 0
+        self._detector.written = 0
         result = self._transact("BEGIN IMMEDIATE", work)
-        self._history.commit()
+        self._detector.commit()
         # Before it is acknowledged: what went into a file that nobody can open is lost.
         self._refuse(
             self._files.fault(),
@@ -204,20 +184,20 @@ class SqliteBackend(SqliteTables):
         """The transaction, which is over in any case, whatever interrupts it."""
         try:
             if begin == "BEGIN":
-                self._database.execute(begin)
+                self._connection.execute(begin)
             else:
-                self._patiently(lambda: self._database.execute(begin))
+                self._patiently(lambda: self._connection.execute(begin))
             result = work()
-            self._database.execute("COMMIT")
+            self._connection.execute("COMMIT")
         except BaseException:
             # No Python function is called here: an interrupt would be heard inside it.
-            if self._database.in_transaction:
+            if self._connection.in_transaction:
                 try:
-                    self._database.execute("ROLLBACK")
+                    self._connection.execute("ROLLBACK")
                 except sqlite3.Error:
-                    self._database.close()
-            if sys.getrefcount(self._database) > self._references:
-                close_cursors(self._database)
+                    self._connection.close()
+            if sys.getrefcount(self._connection) > self._references:
+                close_cursors(self._connection)
             raise
         return result
 
@@ -246,25 +226,14 @@ class SqliteBackend(SqliteTables):
         # The append is stored whatever happens here; what is wrong shows at the next one.
         with suppress(sqlite3.Error):
             while busy and time.monotonic() < start + _FOR_READERS:
-                busy = self._database.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()[0]
+                busy = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()[0]
         if busy:
             self._try_again = time.monotonic() + 10 * (time.monotonic() - start)
-
-    def state(self, *, write: bool) -> State:
-        """The counters."""
-        state = super().state(write=write)
-        self._history.read(state.sequence)
-        return state
-
-    def put_state(self, state: State) -> None:
-        """Replace the counters."""
-        super().put_state(state)
-        self._history.written = state.sequence
 
     # --- what can go wrong
 
     def _refuse(self, fault: str | None, end: str = "") -> None:
-        """Have nothing to do with files that are not those that were opened."""
+        """Raise an error if the files are not those that were opened."""
         if fault is not None:
             raise StoreError(
                 f"{self.name} was moved, deleted or replaced while it was open: {fault}{end}; "
@@ -275,15 +244,15 @@ class SqliteBackend(SqliteTables):
 
     def close(self) -> None:
         """Let go of the file."""
-        self._database.close()
+        self._connection.close()
 
     def leave(self, *, quiet: bool) -> None:
         """Let go of it in a child that was forked."""
         # Fails if it is closed, and that is that.
-        idle = not self._database.in_transaction
+        idle = not self._connection.in_transaction
         # Never closed behind our back, also when Python ends: if the parent is in the middle of a
         # transaction, that would end it.
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._database))
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
         _SPOILT.append(self._files.known)
         if quiet and idle:
             # In a thread, because it hangs for ever if another thread of the parent, which is not
@@ -294,5 +263,5 @@ class SqliteBackend(SqliteTables):
 
     def _close_in_child(self) -> None:
         # Only so does SQLite forget the locks that the parent has and the child has not.
-        self._database.close()
+        self._connection.close()
         _SPOILT.remove(self._files.known)

@@ -1,4 +1,4 @@
-"""SQLite's errors, said so that one knows what to do, and what they leave behind."""
+"""Explain SQLite's errors, and clean up after them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def is_code(error: sqlite3.Error, code: int) -> bool:
 
 
 def explained(error: sqlite3.Error, name: str, done: str, patience: float) -> StoreError:
-    """An error of SQLite as one that says what to do.
+    """An error of SQLite as a `StoreError` that says what to do.
 
     Args:
         error: what SQLite said.
-        name: the store's, as it may be shown.
+        name: the store's name, as it may be shown.
         done: what could not be done: opened, read or changed.
         patience: seconds that a writer waited for others.
     """

@@ -1,4 +1,4 @@
-"""Where a SQLite store may be, and whether its files are still those that were opened.
+"""Check the path of a SQLite store, and that its files are still those that were opened.
 
 SQLite does not notice when its files are deleted or replaced: it goes on with those that nobody
 else can see, and what it acknowledges is gone when the process ends.
@@ -15,7 +15,7 @@ from trustream.store.errors import StoreError
 
 # Seconds for which a look at the files is enough: it takes a few percent of a small read.
 LATELY = 0.1
-# Of a file, wherever it is called what; None if there is none.
+# Tells a file from all others, whatever its name; None if there is no file.
 Identity = tuple[int, int] | None
 
 
@@ -23,36 +23,36 @@ class Files:
     """The file of a store, its log, and the index of the log that processes share.
 
     Args:
-        path: of the store's file. From here on it is absolute: the process may go elsewhere.
+        path: the path of the store's file.
 
     Attributes:
-        path: absolute.
-        known: what tells the file that was opened from others.
+        path: the absolute path: the process may change its folder.
+        known: the identity of the file that was opened.
         log_bytes: size of the log when it was last looked at.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = os.path.abspath(path)
-        # SQLite puts these beside the file itself, where there is a link to it.
+        # SQLite puts these beside the file itself, also where the path is a link to it.
         real = os.path.realpath(path)
         self._log, self._index = f"{real}-wal", f"{real}-shm"
         self.known: Identity = None
         self._known_log: Identity = None
         self._known_index: Identity = None
-        # What was found to be wrong with those beside it, from then on.
+        # What was found to be wrong with the log or its index; it stays wrong.
         self._lost: str | None = None
         self.log_bytes, self._looked = 0, 0.0
 
     def note(self) -> None:
-        """Remember the file as it is."""
+        """Remember the identity of the file."""
         self.known = identity(self.path)
 
     def note_all(self) -> None:
-        """Remember the files beside it, too; they stay as long as anybody has the store open."""
+        """Remember the log and its index, which stay as long as anybody has the store open."""
         self._known_log, self._known_index = identity(self._log), identity(self._index)
 
     def fault_lately(self) -> str | None:
-        """What has become of any of them; does not look again if it has just been done."""
+        """What is wrong with the files; they are not looked at again if that was just done."""
         now = time.monotonic()
         if self._lost is None and now < self._looked + LATELY:
             return None
@@ -63,7 +63,7 @@ class Files:
         return fault
 
     def fault(self) -> str | None:
-        """What has become of the file or of its log; None if they are those that were opened."""
+        """What is wrong with the file or its log; None if they are those that were opened."""
         if self._lost is not None:
             return self._lost
         try:
@@ -86,7 +86,7 @@ class Files:
 
 
 def identity(path: str) -> Identity:
-    """What tells a file from all others."""
+    """The identity of a file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -95,7 +95,7 @@ def identity(path: str) -> Identity:
 
 
 def check_path(path: Path, create: bool) -> bool:
-    """Refuse what cannot be a store; whether there is nothing yet."""
+    """Raise an error for a path that cannot be a store; whether there is no file yet."""
     if str(path) == ":memory:":
         raise StoreError("a store lives in a file; give a path, in a temporary folder if need be")
     name = shown_address(path)

@@ -1,4 +1,4 @@
-"""Check the tables beside the documents: words, counts, columns, feeds, what is saved."""
+"""Check the tables beside the documents: document frequencies, columns, feeds, saved bytes."""
 
 from __future__ import annotations
 
@@ -7,35 +7,36 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trustream.store import word_counts
-from trustream.store.backend import Backend
+from trustream.store import document_frequencies
+from trustream.store.active_words import ActiveWords, ColumnChange, Ints, waiting_words
 from trustream.store.check_result import Findings
-from trustream.store.columns import Columns, Ints, waiting
-from trustream.store.counting import Counted, Words, whole
-from trustream.store.records import name_fault
+from trustream.store.database import Database
+from trustream.store.limits import name_fault
+from trustream.store.recount import NumberedWords, Recount, whole
 
 _EXAMPLES = 20
-_ONCE = (
+_UNIQUE = (
     ("document", "key"), ("document", "number"), ("document", "place"),
     ("word", "word"), ("word", "number"), ("seen", "append_id"), ("feed", "name"),
+    ("saved_version", "name"),
 )  # fmt: skip
 
 
-def check_once(backend: Backend, findings: Findings) -> None:
-    """What should be there once; an index that should see to that may itself be damaged."""
-    for table, column in _ONCE:
+def check_unique(database: Database, findings: Findings) -> None:
+    """Check that keys, numbers and names are there once: an index may itself be damaged."""
+    for table, column in _UNIQUE:
         statement = f'SELECT {column}, count(*) FROM "{table}" GROUP BY {column}'
-        for value, n in backend.stream(f"{statement} HAVING count(*) > 1"):
+        for value, n in database.stream(f"{statement} HAVING count(*) > 1"):
             findings.add("repeated", f"{column} {value!r:.60} of {table} is there {n} times")
 
 
-def check_names(backend: Backend, findings: Findings) -> None:
-    """What is kept of feeds, and what is saved."""
-    for (name,) in backend.stream("SELECT append_id FROM seen"):
+def check_names(database: Database, findings: Findings) -> None:
+    """Check append ids, positions of feeds and saved bytes."""
+    for (name,) in database.stream("SELECT append_id FROM seen"):
         fault = name_fault(name)
         if fault is not None:
             findings.add("append ids", f"{name!r:.60} {fault}")
-    for name, offset, _, detail in backend.stream("SELECT * FROM feed"):
+    for name, offset, _, detail in database.stream("SELECT * FROM feed"):
         fault = name_fault(name)
         if fault is None and not isinstance(offset, int):
             fault = f"is at {offset!r:.60}"
@@ -43,11 +44,14 @@ def check_names(backend: Backend, findings: Findings) -> None:
             fault = "has a detail that is no JSON object"
         if fault is not None:
             findings.add("feeds", f"{name!r:.200} {fault}")
-    for name, first, last, n in backend.stream(
-        "SELECT name, min(part), max(part), count(*) FROM saved GROUP BY name"
+    for name, first, last, n, version in database.stream(
+        "SELECT s.name, min(s.part), max(s.part), count(*), max(v.version) FROM saved AS s"
+        " LEFT JOIN saved_version AS v ON v.name = s.name GROUP BY s.name"
     ):
         if (first, last) != (0, n - 1):
             findings.add("saved", f"{name!r:.60} has {n} parts, the last of them number {last}")
+        if whole(version) < 1:
+            findings.add("saved", f"{name!r:.60} has the version {version!r:.60}")
 
 
 def _is_object(text: Any) -> bool:
@@ -57,13 +61,15 @@ def _is_object(text: Any) -> bool:
         return False
 
 
-def check_columns(backend: Backend, words: Words, counted: Counted, findings: Findings) -> Columns:
-    """The columns that are right, of the highest version that one has."""
-    settings = backend.settings
-    right: list[tuple[int, int | None]] = []
+def check_columns(
+    database: Database, words: NumberedWords, recount: Recount, findings: Findings
+) -> ActiveWords:
+    """Check the columns; the active words that are right, of the highest version of a column."""
+    settings = database.settings
+    right: list[ColumnChange] = []
     taken: set[int] = set()
     version = expected = 0
-    for column, word, changed in backend.stream(
+    for column, word, changed in database.stream(
         'SELECT number, word, version FROM "column" ORDER BY number'
     ):
         version = max(version, whole(changed))
@@ -82,7 +88,7 @@ def check_columns(backend: Backend, words: Words, counted: Counted, findings: Fi
             wrong = f"has word number {word}, which another one has"
         elif settings.fixed and word != column:
             wrong = f"has word number {word}, though the vocabulary is fixed"
-        elif not settings.fixed and not counted.words[word]:
+        elif not settings.fixed and not recount.frequencies[word]:
             wrong = f"has word number {word}, which no document has"
         if wrong is not None:
             findings.add("columns", f"column {column} {wrong}")
@@ -90,47 +96,51 @@ def check_columns(backend: Backend, words: Words, counted: Counted, findings: Fi
         if word is not None:
             taken.add(word)
         right.append((column, word))
-    columns = Columns()
-    columns.apply(right, version)
-    _check_members(backend, words, counted, columns, findings)
-    return columns
+    active = ActiveWords()
+    active.apply(right, version)
+    _check_active(database, words, recount, active, findings)
+    return active
 
 
-def _check_members(
-    backend: Backend, words: Words, counted: Counted, columns: Columns, findings: Findings
+def _check_active(
+    database: Database,
+    words: NumberedWords,
+    recount: Recount,
+    active: ActiveWords,
+    findings: Findings,
 ) -> None:
-    """Whether those words take part that should."""
-    settings = backend.settings
-    n = len(columns.members)
+    """Check that those words are active that should be."""
+    settings = database.settings
+    n = len(active.numbers)
     if settings.fixed:
         findings.add("columns", "words of the vocabulary have no column", max(words.next - n, 0))
         return
     limit = settings.max_words
     if limit is not None and n > limit:
-        findings.add("columns", f"{n} words take part, and {limit} may", n - limit)
-    out = waiting(columns, counted.words, settings)
+        findings.add("columns", f"{n} words are active, and {limit} may be", n - limit)
+    out = waiting_words(active, recount.frequencies, settings)
     room = len(out) if limit is None else max(limit - n, 0)
     if room and len(out):
         example = f"word number {out[0]} is in enough documents and has no column"
         findings.add("columns", example, min(room, len(out)))
 
 
-class StoredCounts(NamedTuple):
-    """Word counts as they are stored, and the highest number of a change that one has."""
+class StoredFrequencies(NamedTuple):
+    """Document frequencies as they are stored, and the highest sequence number of a block."""
 
     values: Ints
     sequence: int
 
 
-def check_counts(
-    backend: Backend, words: Words, counted: Counted, findings: Findings
-) -> StoredCounts:
-    """Compare the blocks with in how many documents words are."""
-    size = word_counts.BLOCK
+def check_frequencies(
+    database: Database, words: NumberedWords, recount: Recount, findings: Findings
+) -> StoredFrequencies:
+    """Compare the stored document frequencies with those that counting gave."""
+    size = document_frequencies.BLOCK
     stored = np.zeros((-(-len(words.there) // size), size), np.int64)
     seen: set[int] = set()
     sequence = 0
-    for number, content, changed in backend.stream("SELECT number, counts, sequence FROM block"):
+    for number, content, changed in database.stream("SELECT number, counts, sequence FROM block"):
         sequence = max(sequence, whole(changed))
         if not 0 <= number < len(stored) or number in seen:
             findings.add("counts", f"there is a block {number}")
@@ -140,19 +150,20 @@ def check_counts(
             seen.add(number)
             stored[number] = np.frombuffer(content, "<i4")
     values = stored.ravel()
-    differ = np.flatnonzero(values != np.pad(counted.words, (0, len(values) - len(words.there))))
+    expected = np.pad(recount.frequencies, (0, len(values) - len(words.there)))
+    differ = np.flatnonzero(values != expected)
     some = differ[:_EXAMPLES].tolist()
-    for word, name in _names(backend, some).items():
-        there = counted.words[word] if word < len(words.there) else 0
+    for word, name in _names(database, some).items():
+        there = recount.frequencies[word] if word < len(words.there) else 0
         findings.add("counts", f"{name} is counted in {values[word]} documents and is in {there}")
     findings.add("counts", None, max(len(differ) - _EXAMPLES, 0))
-    return StoredCounts(values[: len(words.there)], sequence)
+    return StoredFrequencies(values[: len(words.there)], sequence)
 
 
-def _names(backend: Backend, words: list[int]) -> dict[int, str]:
+def _names(database: Database, words: list[int]) -> dict[int, str]:
     """Words by their numbers, as they may be shown."""
     names = {word: f"word number {word}" for word in words}
     wanted = ", ".join(map(str, words)) or "-1"
-    for word, name in backend.stream(f"SELECT number, word FROM word WHERE number IN ({wanted})"):
+    for word, name in database.stream(f"SELECT number, word FROM word WHERE number IN ({wanted})"):
         names[word] = f"{name!r:.60}"
     return names

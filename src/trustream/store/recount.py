@@ -1,4 +1,4 @@
-"""All documents and words of a store, read once and counted anew, some megabytes at a time."""
+"""Count all words and documents of a store anew, reading some megabytes at a time."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.store import contents
-from trustream.store.backend import Backend, Row
+from trustream.store.active_words import Ints
 from trustream.store.check_result import Findings
-from trustream.store.places import is_held_out
-from trustream.store.records import name_fault
-
-Ints = NDArray[np.int64]
+from trustream.store.database import DOCUMENT, Database
+from trustream.store.document_encoding import PAIR_BYTES, malformed, readable, tally, unpack
+from trustream.store.document_slots import is_held_out
+from trustream.store.limits import name_fault
+from trustream.store.table_rows import DocumentRow
 
 # Documents and bytes of contents that are looked at together.
 _AT_ONCE, _BYTES = 5000, 1 << 22
 
 
 @dataclass(slots=True)
-class Words:
-    """The words that have a number.
+class NumberedWords:
+    """Which numbers are those of words.
 
     Attributes:
         there: (numbers,) whether there is a word of each number.
@@ -40,19 +40,19 @@ class Words:
 
 
 @dataclass(slots=True)
-class Counted:
-    """What the documents say.
+class Recount:
+    """What counting the documents gives.
 
     Attributes:
-        words: (numbers,) in how many documents each word is.
-        tokens: of all documents.
-        training, held_out: documents in each part, as they lie.
-        next_document: the number after the last.
+        frequencies: (numbers,) in how many documents each word is.
+        tokens: tokens of all documents.
+        training, held_out: documents in each part.
+        next_document: the number after the last document's.
         damaged: places of documents whose contents are malformed; what can be read is counted.
-        keys: of these.
+        keys: keys of these documents.
     """
 
-    words: Ints
+    frequencies: Ints
     tokens: int = 0
     training: int = 0
     held_out: int = 0
@@ -61,14 +61,14 @@ class Counted:
     keys: list[str] = field(default_factory=list)
 
 
-def count_words(backend: Backend, findings: Findings) -> Words:
-    """Read the words."""
-    ((n,),) = backend.stream("SELECT count(*) FROM word")
+def recount_words(database: Database, findings: Findings) -> NumberedWords:
+    """Read all words and check them."""
+    ((n,),) = database.stream("SELECT count(*) FROM word")
     # Numbers are given one after the other: one far above the number of words was never given, and
     # must not decide how much memory is needed.
     there = np.zeros(2 * n + 1024, bool)
     last = -1
-    for number, word in backend.stream("SELECT number, word FROM word ORDER BY number"):
+    for number, word in database.stream("SELECT number, word FROM word ORDER BY number"):
         if not 0 <= number < len(there):
             findings.add("words", f"{word!r:.60} has the number {number}")
             continue
@@ -77,45 +77,43 @@ def count_words(backend: Backend, findings: Findings) -> Words:
         fault = name_fault(word)
         if fault is not None:
             findings.add("words", f"{word!r:.60} {fault}")
-    return Words(there, last + 1)
+    return NumberedWords(there, last + 1)
 
 
-def count_documents(
-    backend: Backend, words: Words, findings: Findings, on_damaged: Callable[[str], None]
-) -> Counted:
-    """Read the documents."""
-    counted = Counted(np.zeros(len(words.there), np.int64))
-    look = _Look(backend.settings.held_out, findings)
-    some: list[Row] = []
+def recount_documents(
+    database: Database, words: NumberedWords, findings: Findings, on_damaged: Callable[[str], None]
+) -> Recount:
+    """Read all documents, check them and count their words."""
+    recount = Recount(np.zeros(len(words.there), np.int64))
+    checks = _RowChecks(database.settings.held_out, findings)
+    some: list[DocumentRow] = []
     size = 0
-    for values in backend.stream(
-        "SELECT place, number, key, time, content FROM document ORDER BY place"
-    ):
-        row = Row(*values)
-        look.at(row)
+    for values in database.stream(f"SELECT {DOCUMENT} FROM document ORDER BY place"):
+        row = DocumentRow(*values)
+        checks.check(row)
         some.append(row)
         size += len(row.content)
         if len(some) >= _AT_ONCE or size >= _BYTES:
-            _count(some, words, counted, findings)
+            _count(some, words, recount, findings)
             some, size = [], 0
-    _count(some, words, counted, findings)
-    look.end()
-    counted.training, counted.held_out = look.training, look.held_out
-    counted.next_document = look.next_document
-    for key in counted.keys:
+    _count(some, words, recount, findings)
+    checks.end()
+    recount.training, recount.held_out = checks.training, checks.held_out
+    recount.next_document = checks.next_document
+    for key in recount.keys:
         on_damaged(key)
-    return counted
+    return recount
 
 
-class _Look:
-    """A look at everything of documents but their contents, in the order of their places."""
+class _RowChecks:
+    """Checks everything of documents but their contents, in the order of their places."""
 
     def __init__(self, share: float, findings: Findings) -> None:
         self._share, self._findings = share, findings
         self._last: int | None = None
         self.training = self.held_out = self.next_document = 0
 
-    def at(self, row: Row) -> None:
+    def check(self, row: DocumentRow) -> None:
         self._place(row.place)
         self._number(row)
         fault = name_fault(row.key)
@@ -142,35 +140,37 @@ class _Look:
         if stop > start:
             self._findings.add("places", f"no document in place {start}", stop - start)
 
-    def _number(self, row: Row) -> None:
+    def _number(self, row: DocumentRow) -> None:
         if whole(row.number) >= 0:
             self.next_document = max(self.next_document, row.number + 1)
         else:
             self._findings.add("numbers", f"{row.key!r:.60} has the number {row.number!r:.60}")
 
     def end(self) -> None:
-        """After the last."""
+        """Check what is known only after the last document."""
         if self._last is not None and self._last < 0:
             self._gap(self._last + 1, 0)
 
 
-def _count(rows: list[Row], words: Words, counted: Counted, findings: Findings) -> None:
-    """Count what some documents hold."""
+def _count(
+    rows: list[DocumentRow], words: NumberedWords, recount: Recount, findings: Findings
+) -> None:
+    """Count the words of some documents."""
     if not rows:
         return
     whole = [_is_whole(row.content) for row in rows]
     held = [row.content if fine else b"" for row, fine in zip(rows, whole, strict=True)]
     wrong = {i for i, fine in enumerate(whole) if not fine}
-    wrong.update(contents.malformed(held, words.there).tolist())
+    wrong.update(malformed(held, words.there).tolist())
     for i in sorted(wrong):
         findings.add("contents", f"{rows[i].key!r:.60}")
-        counted.damaged.append(rows[i].place)
-        counted.keys.append(rows[i].key)
-        held[i] = contents.readable(rows[i].content, words.there)
-    _, numbers, counts = contents.unpack(held)
-    different, by = contents.tally(numbers.astype(np.int64), len(counted.words))
-    counted.words[different] += by
-    counted.tokens += int(counts.sum(dtype=np.int64))
+        recount.damaged.append(rows[i].place)
+        recount.keys.append(rows[i].key)
+        held[i] = readable(rows[i].content, words.there)
+    _, numbers, counts = unpack(held)
+    different, by = tally(numbers.astype(np.int64), len(recount.frequencies))
+    recount.frequencies[different] += by
+    recount.tokens += int(counts.sum(dtype=np.int64))
 
 
 def whole(value: Any) -> int:
@@ -179,4 +179,4 @@ def whole(value: Any) -> int:
 
 
 def _is_whole(content: Any) -> bool:
-    return isinstance(content, bytes) and len(content) % contents.PAIR_BYTES == 0
+    return isinstance(content, bytes) and len(content) % PAIR_BYTES == 0

@@ -1,4 +1,9 @@
-"""Which words take part, and in which column: a copy in memory that follows the database."""
+"""The active words, those that have a column, and how they change as documents come and go.
+
+`ActiveWords` is a copy in memory of the table `column` that follows the database. The functions
+decide which words become active or cease to be, and give them columns: they return changes, which
+are applied to the database and to the copy.
+"""
 
 from __future__ import annotations
 
@@ -12,14 +17,16 @@ from numpy.typing import NDArray
 from trustream.store.protocol import Settings
 
 Ints = NDArray[np.int64]
+# A column, and the number of the word that it gets, None for none.
+ColumnChange = tuple[int, int | None]
 
 
 @dataclass(slots=True)
-class Columns:
-    """The columns of a version of the vocabulary.
+class ActiveWords:
+    """The active words of a version of the vocabulary, with their columns.
 
     Attributes:
-        version: of the vocabulary.
+        version: the version of the vocabulary.
         words: (columns,) int64, the word number in each column; -1 where there is none.
     """
 
@@ -32,22 +39,22 @@ class Columns:
         self.words = np.zeros(0, np.int64)
         self._columns = np.full(1, -1, np.int32)
 
-    def of(self, words: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The columns of word numbers; -1 for words that do not take part."""
+    def columns_of(self, words: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The columns of word numbers; -1 for words that are not active."""
         return self._columns.take(words, mode="clip")
 
     @property
-    def members(self) -> Ints:
-        """Numbers of the words that take part."""
+    def numbers(self) -> Ints:
+        """Numbers of the active words, in the order of their columns."""
         return self.words[self.words >= 0]
 
-    def apply(self, changes: Sequence[tuple[int, int | None]], version: int) -> None:
+    def apply(self, changes: Sequence[ColumnChange], version: int) -> None:
         """Put words into columns, None for a column without one.
 
-        >>> columns = Columns()
-        >>> columns.apply([(0, 7), (1, 3)], version=1)
-        >>> columns.apply([(0, None), (2, 9)], version=2)
-        >>> columns.of(np.array([3, 7, 9, 1000])).tolist(), columns.words.tolist()
+        >>> active = ActiveWords()
+        >>> active.apply([(0, 7), (1, 3)], version=1)
+        >>> active.apply([(0, None), (2, 9)], version=2)
+        >>> active.columns_of(np.array([3, 7, 9, 1000])).tolist(), active.words.tolist()
         ([1, -1, 2, -1], [-1, 3, 9])
         """
         if changes:
@@ -55,7 +62,7 @@ class Columns:
         # Last: after an interrupt the same changes are applied again.
         self.version = version
 
-    def _put(self, changes: Sequence[tuple[int, int | None]]) -> None:
+    def _put(self, changes: Sequence[ColumnChange]) -> None:
         at = np.array([column for column, _ in changes], np.int64)
         words = np.array([-1 if word is None else word for _, word in changes], np.int64)
         self.words = _longer(self.words, int(at.max()) + 1)
@@ -75,44 +82,46 @@ def _longer(array: NDArray[Any], length: int) -> NDArray[Any]:
     return array if missing <= 0 else np.append(array, np.full(missing, -1, array.dtype))
 
 
-def entering(
-    columns: Columns, counts: Ints, candidates: Ints, settings: Settings
-) -> list[tuple[int, int | None]]:
+def changes_after_append(
+    active: ActiveWords, frequencies: Ints, candidates: Ints, settings: Settings
+) -> list[ColumnChange]:
     """Changes of columns when words have come to be in more documents.
 
-    The words that take part after it are the `max_words` most frequent of those that did and the
-    candidates; of equally frequent ones the older stay. Free columns are given first.
+    The active words are then the `max_words` most frequent of those that were and the candidates;
+    of equally frequent ones the older stay. Free columns are given first.
 
     Args:
-        columns: as they are; not changed.
-        counts: (words,) in how many documents each is now.
-        candidates: words that do not take part and are in enough documents, in the order in which
+        active: the active words as they are; not changed.
+        frequencies: (words,) in how many documents each word is now.
+        candidates: words that are not active and are in enough documents, in the order in which
             they came to be.
     """
-    members = columns.members
+    before = active.numbers
     limit = settings.max_words
     released: Ints = np.zeros(0, np.int64)
-    if limit is not None and len(members) + len(candidates) > limit:
-        everybody = np.concatenate([members, candidates])
+    if limit is not None and len(before) + len(candidates) > limit:
+        everybody = np.concatenate([before, candidates])
         # Fewer documents first, then the newer word: what falls out.
-        rank = _rank(counts, everybody)
-        if len(members) >= limit:
-            # Most candidates are rarer than all members: do not sort for these.
-            floor = rank[: len(members)].min(initial=np.iinfo(np.int64).max)
-            candidates = candidates[rank[len(members) :] > floor]
+        rank = _rank(frequencies, everybody)
+        if len(before) >= limit:
+            # Most candidates are rarer than all active words: do not sort for these.
+            floor = rank[: len(before)].min(initial=np.iinfo(np.int64).max)
+            candidates = candidates[rank[len(before) :] > floor]
             if not len(candidates):
                 return []
-            everybody = np.concatenate([members, candidates])
-            rank = _rank(counts, everybody)
+            everybody = np.concatenate([before, candidates])
+            rank = _rank(frequencies, everybody)
         surplus = len(everybody) - limit
         if surplus > 0:
             out = everybody[np.argpartition(rank, surplus - 1)[:surplus]]
-            released = columns.of(np.setdiff1d(out, candidates)).astype(np.int64)
+            released = active.columns_of(np.setdiff1d(out, candidates)).astype(np.int64)
             candidates = candidates[~np.isin(candidates, out)]
-    return seated(columns, released, candidates)
+    return assign_columns(active, released, candidates)
 
 
-def leaving(columns: Columns, counts: Ints, settings: Settings) -> list[tuple[int, int | None]]:
+def changes_after_deletion(
+    active: ActiveWords, frequencies: Ints, settings: Settings
+) -> list[ColumnChange]:
     """Changes of columns when words have come to be in fewer documents.
 
     Words that no document has any more give their columns back. The most frequent of those words
@@ -120,41 +129,42 @@ def leaving(columns: Columns, counts: Ints, settings: Settings) -> list[tuple[in
     ones the older.
 
     Args:
-        columns: as they are; not changed.
-        counts: (words,) in how many documents each is now.
+        active: the active words as they are; not changed.
+        frequencies: (words,) in how many documents each word is now.
 
-    >>> columns = Columns()
-    >>> columns.apply([(0, 0), (1, 1)], version=1)
-    >>> leaving(columns, np.array([3, 0, 1, 2]), Settings(min_documents=1, max_words=2))
+    >>> active = ActiveWords()
+    >>> active.apply([(0, 0), (1, 1)], version=1)
+    >>> settings = Settings(min_documents=1, max_words=2)
+    >>> changes_after_deletion(active, np.array([3, 0, 1, 2]), settings)
     [(1, 3)]
     """
-    words = columns.words
-    released = np.flatnonzero((words >= 0) & (counts[words] == 0))
+    words = active.words
+    released = np.flatnonzero((words >= 0) & (frequencies[words] == 0))
     entrants: Ints = np.zeros(0, np.int64)
     limit = settings.max_words
     # Nothing was ever left out before there were so many columns.
     if len(released) and limit is not None and len(words) >= limit:
-        room = limit - len(columns.members) + len(released)
-        entrants = waiting(columns, counts, settings)[:room]
-    return seated(columns, released, entrants)
+        room = limit - len(active.numbers) + len(released)
+        entrants = waiting_words(active, frequencies, settings)[:room]
+    return assign_columns(active, released, entrants)
 
 
-def waiting(columns: Columns, counts: Ints, settings: Settings) -> Ints:
+def waiting_words(active: ActiveWords, frequencies: Ints, settings: Settings) -> Ints:
     """Words in enough documents that have no column, the one with the best claim first."""
-    words = np.flatnonzero(counts >= settings.min_documents)
-    words = words[columns.of(words) < 0]
-    return words[np.argsort(-_rank(counts, words))]
+    words = np.flatnonzero(frequencies >= settings.min_documents)
+    words = words[active.columns_of(words) < 0]
+    return words[np.argsort(-_rank(frequencies, words))]
 
 
-def _rank(counts: Ints, words: Ints) -> Ints:
+def _rank(frequencies: Ints, words: Ints) -> Ints:
     """Higher for words in more documents, and for the older of equally frequent ones."""
-    return (counts[words] << 32) - words
+    return (frequencies[words] << 32) - words
 
 
-def seated(columns: Columns, released: Ints, entrants: Ints) -> list[tuple[int, int | None]]:
+def assign_columns(active: ActiveWords, released: Ints, entrants: Ints) -> list[ColumnChange]:
     """Changes that free some columns and give entrants the first that are free, then new ones."""
-    free = np.union1d(np.flatnonzero(columns.words < 0), released)
-    grown = np.arange(len(columns.words), len(columns.words) + len(entrants))
+    free = np.union1d(np.flatnonzero(active.words < 0), released)
+    grown = np.arange(len(active.words), len(active.words) + len(entrants))
     at = np.concatenate([free, grown])[: len(entrants)]
     changes: dict[int, int | None] = dict.fromkeys(released.tolist(), None)
     changes.update(zip(at.tolist(), entrants.tolist(), strict=True))

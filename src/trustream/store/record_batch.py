@@ -1,4 +1,4 @@
-"""Records checked and laid flat: all their words in one list."""
+"""The records of an append, checked, with all their words in one list."""
 
 from __future__ import annotations
 
@@ -12,22 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustream.store.errors import RecordError
+from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, name_fault
 from trustream.store.protocol import Record
-
-MAX_CHARACTERS = 500
-# What a 32-bit count can say.
-MAX_COUNT = 2**31 - 1
-# Eight bytes each: a document stays well under what databases take as one value.
-MAX_DISTINCT = 2**20
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
-    """Records laid flat.
+class RecordBatch:
+    """Records with their words in one list.
 
     Attributes:
-        records: as they came.
-        words: of all records, one after the other.
+        records: the records as they were given.
+        words: words of all records, one after the other.
         lengths: (R,) int64, how many of `words` each record has.
         counts: (len(words),) int64; None if all are 1.
     """
@@ -37,14 +32,9 @@ class Batch:
     lengths: NDArray[np.int64]
     counts: NDArray[np.int64] | None
 
-    @property
-    def n_tokens(self) -> int:
-        """Tokens of all records."""
-        return len(self.words) if self.counts is None else int(self.counts.sum())
 
-
-def flatten(records: Iterable[Record]) -> Batch:
-    """Check all but the words, which `check_words` does for those that are new.
+def flatten(records: Iterable[Record]) -> RecordBatch:
+    """A batch of records. All but their words are checked; `check_words` checks new words.
 
     Raises:
         RecordError: a record has a bad key, time, append id or count.
@@ -59,11 +49,11 @@ def flatten(records: Iterable[Record]) -> Batch:
             _check_names(index, record)
     if {type(record.words) for record in records} <= {list}:
         words = list(chain.from_iterable(record.words for record in records))
-        return Batch(records, words, _lengths([record.words for record in records]), None)
+        return RecordBatch(records, words, _lengths([record.words for record in records]), None)
     return _mixed(records)
 
 
-def _mixed(records: list[Record]) -> Batch:
+def _mixed(records: list[Record]) -> RecordBatch:
     """Records with tokens and with mappings."""
     words: list[str] = []
     parts: list[Collection[str]] = []
@@ -82,7 +72,7 @@ def _mixed(records: list[Record]) -> Batch:
         counts = np.ones(len(words), np.int64)
         for start, values in weighted:
             counts[start : start + len(values)] = values
-    return Batch(records, words, _lengths(parts), counts)
+    return RecordBatch(records, words, _lengths(parts), counts)
 
 
 def _lengths(parts: list[Collection[str]]) -> NDArray[np.int64]:
@@ -103,65 +93,22 @@ def latest_times(records: list[Record], of_record: list[int], n: int, now: float
     return times.tolist()
 
 
-def check_words(batch: Batch, suspects: Iterable[object]) -> None:
-    """Refuse suspects that are no words, naming the first record that has one.
+def check_words(batch: RecordBatch, suspects: Iterable[object]) -> None:
+    """Raise an error if one of the suspects is not a word that a store accepts.
 
     Raises:
-        RecordError: a word is no string, is empty, is too long or cannot be written as UTF-8.
+        RecordError: a word is not a string, is empty, is too long or cannot be written as
+            UTF-8; the error names the first record that has such a word.
     """
     bad = [suspect for suspect in suspects if name_fault(suspect) is not None]
     if not bad:
         return
     ends = np.cumsum(batch.lengths)
-    for place, word in enumerate(batch.words):
+    for at, word in enumerate(batch.words):
         fault = name_fault(word)
         if fault is not None:
-            index = int(np.searchsorted(ends, place, side="right"))
+            index = int(np.searchsorted(ends, at, side="right"))
             raise RecordError(index, f"word {_short(word)} {fault}")
-
-
-def name_fault(name: object) -> str | None:
-    """What is wrong with a word, a key, an append id or another name; None if nothing is.
-
-    >>> name_fault("a"), name_fault(""), name_fault("x" * 501)
-    (None, 'has 0 characters; give it 1 to 500', 'has 501 characters; give it 1 to 500')
-    >>> name_fault(7)
-    'is of type int; give a string'
-    """
-    fault = text_fault(name)
-    return None if fault is None else "; ".join(fault)
-
-
-def text_fault(text: object) -> tuple[str, str] | None:
-    """What is wrong with a name or a word, and what to do about it; None if nothing is.
-
-    >>> text_fault("")
-    ('has 0 characters', 'give it 1 to 500')
-    """
-    if not isinstance(text, str):
-        return f"is of type {type(text).__name__}", "give a string"
-    if not 1 <= len(text) <= MAX_CHARACTERS:
-        return f"has {len(text)} characters", f"give it 1 to {MAX_CHARACTERS}"
-    return character_fault(text)
-
-
-def character_fault(text: str) -> tuple[str, str] | None:
-    """What is wrong with the characters of a text of any length, and what to do about it.
-
-    >>> character_fault("a\\0b")
-    ('has a NUL character, which databases do not store', 'remove it')
-    """
-    if "\0" in text:
-        return "has a NUL character, which databases do not store", "remove it"
-    if not text.isascii():
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            return (
-                "has half of a surrogate pair, which is not valid Unicode",
-                'decode the text with errors="replace"',
-            )
-    return None
 
 
 def _are_names_fine(records: list[Record]) -> bool:

@@ -1,7 +1,7 @@
-"""Calls of a store, one after the other.
+"""Let threads share a store: their calls are made one after the other.
 
-A store has one connection, and remembers what it has seen of words and counts. Threads that share
-it take turns; another process has to open its own.
+A store has one connection, and keeps in memory what it has seen of words and counts. A child
+process has to open its own.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class Turns:
-    """Whose turn it is with a store, and whether the last one went well.
+class CallGuard:
+    """The lock of a store, and whether its last call went well.
 
     Args:
-        name: the store's, as it may be shown.
-        lock: held by the thread whose turn it is.
+        name: the store's name, as it may be shown.
+        lock: held by the thread whose call is being made.
     """
 
     def __init__(self, name: str, lock: Any) -> None:
@@ -33,11 +33,11 @@ class Turns:
 
     @property
     def elsewhere(self) -> bool:
-        """Whether the store was opened by another process, which was forked since."""
+        """Whether the store was opened by the parent of this process, before a fork."""
         return os.getpid() != self._process
 
     def check_process(self) -> None:
-        """Refuse to be used after a fork, before anything is touched that the parent uses."""
+        """Raise an error after a fork, before anything is touched that the parent uses."""
         if self.elsewhere:
             raise StoreError(
                 f"{self._name} was opened by process {self._process} and is used by its child "
@@ -45,7 +45,7 @@ class Turns:
             )
 
     def check_idle(self) -> None:
-        """Refuse to be used by whoever interrupted a call: the same thread is in the middle."""
+        """Raise an error in a signal handler that interrupted a call of the same thread."""
         if self.busy:
             raise StoreError(
                 f"{self._name} is in the middle of a call of this thread; do not use it in a "
@@ -54,7 +54,10 @@ class Turns:
 
 
 class _Store(Protocol):
-    _turns: Turns
+    _guard: CallGuard
+
+    @property
+    def _database(self) -> object: ...
 
     def _forget(self) -> None: ...
 
@@ -62,8 +65,8 @@ class _Store(Protocol):
 S = TypeVar("S", bound=_Store)
 
 
-def in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
-    """Make a method wait for its turn.
+def guarded(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+    """Let a method of an open store begin only when no other call is being made.
 
     After an interrupt in the middle of a call, whatever the store has in memory may be half
     changed: it is forgotten before the next one.
@@ -71,25 +74,27 @@ def in_turn(method: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P
 
     @wraps(method)
     def call(self: S, *arguments: P.args, **named: P.kwargs) -> T:
-        turns = self._turns
-        turns.check_process()
+        guard = self._guard
+        guard.check_process()
         # The lock itself, not a function of ours around it: an interrupt cannot come between
         # taking it and knowing that it was taken.
-        with turns.lock:
-            turns.check_idle()
-            turns.busy = True
+        with guard.lock:
+            guard.check_idle()
+            # Raises an error if the store was closed.
+            _ = self._database
+            guard.busy = True
             try:
-                if turns.disturbed:
+                if guard.disturbed:
                     self._forget()
-                turns.disturbed = True
+                guard.disturbed = True
                 result = method(self, *arguments, **named)
-                turns.disturbed = False
+                guard.disturbed = False
                 return result
             except (ValueError, KeyError, StoreError):
                 # Refusals: what was said is all that happened.
-                turns.disturbed = False
+                guard.disturbed = False
                 raise
             finally:
-                turns.busy = False
+                guard.busy = False
 
     return call

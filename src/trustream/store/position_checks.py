@@ -1,4 +1,4 @@
-"""Positions of feeds: what may be committed, and whether a feed stands where it is thought to."""
+"""Check positions of feeds: whether they can be stored, and whether a feed has moved."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 from types import EllipsisType
 
 from trustream.store.errors import PositionError
+from trustream.store.limits import name_fault
 from trustream.store.protocol import Position
-from trustream.store.records import name_fault
 
 # The position that an append starts from: None is before the first, `...` is not compared.
 After = Position | EllipsisType | None
 
 
 def check_position(position: Position | None, after: After) -> None:
-    """Refuse positions that cannot be kept or compared.
+    """Raise an error for positions that cannot be stored or compared.
 
     Raises:
         ValueError: a name or a detail is wrong, or the two are not of one feed.
@@ -51,12 +51,12 @@ def _check_detail(position: Position) -> None:
 
 
 def check_unmoved(feed: str, after: Position | None, found: Position | None) -> None:
-    """Refuse to go on from a position that is not the feed's any more.
+    """Raise an error if a feed is not at the position that an append starts from.
 
     Whether the end was reached is not compared: that does not move a feed.
 
     Raises:
-        PositionError: it stands elsewhere.
+        PositionError: it is elsewhere.
 
     >>> check_unmoved("news", None, None)
     >>> check_unmoved("news", Position("news", 7), Position("news", 7, finished=True))
@@ -65,11 +65,11 @@ def check_unmoved(feed: str, after: Position | None, found: Position | None) -> 
     ...
     trustream.store.errors.PositionError: 'news' stands at 9 and not at 7: another process ...
     """
-    if _place(after) != _place(found):
+    if _comparable(after) != _comparable(found):
         raise PositionError(feed, after, found)
 
 
-def _place(position: Position | None) -> tuple[int, str] | None:
+def _comparable(position: Position | None) -> tuple[int, str] | None:
     if position is None:
         return None
     # As the database gives it back: lists for tuples, strings for numbers as keys.

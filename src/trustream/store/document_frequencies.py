@@ -1,4 +1,4 @@
-"""In how many documents each word is: a copy in memory that follows the database.
+"""Document frequencies, in how many documents each word is: a copy in memory of the table `block`.
 
 The database keeps them in blocks of `BLOCK` numbers, because a batch of documents changes
 thousands of counts that lie together: writing some hundred blocks takes a tenth of the time.
@@ -14,56 +14,56 @@ from numpy.typing import NDArray
 BLOCK = 256
 
 
-class WordCounts:
-    """Document counts by word number, as of a sequence number of the store."""
+class DocumentFrequencies:
+    """Document frequencies by word number, as of a sequence number of the store."""
 
     def __init__(self) -> None:
         self.sequence = 0
-        self._counts = np.zeros(BLOCK, np.int64)
+        self._values = np.zeros(BLOCK, np.int64)
 
     @property
     def values(self) -> NDArray[np.int64]:
-        """(at least the words there are,) counts by word number."""
-        return self._counts
+        """(at least the words there are,) document frequencies by word number."""
+        return self._values
 
     def refresh(self, blocks: Iterable[tuple[int, bytes]], sequence: int) -> None:
         """Take over blocks that others have changed."""
         for block, content in blocks:
             self._grow((block + 1) * BLOCK)
-            self._counts[block * BLOCK : (block + 1) * BLOCK] = np.frombuffer(content, "<i4")
+            self._values[block * BLOCK : (block + 1) * BLOCK] = np.frombuffer(content, "<i4")
         self.sequence = sequence
 
     def change(self, words: NDArray[np.int64], by: NDArray[np.int64]) -> list[tuple[int, bytes]]:
-        """Add to the counts of different words; returns the blocks to be written.
+        """Add to the frequencies of different words; returns the blocks to be written.
 
-        >>> counts = WordCounts()
-        >>> blocks = counts.change(np.array([1, 300]), np.array([2, 5]))
-        >>> [number for number, _ in blocks], counts.values[[1, 300]].tolist()
+        >>> frequencies = DocumentFrequencies()
+        >>> blocks = frequencies.change(np.array([1, 300]), np.array([2, 5]))
+        >>> [number for number, _ in blocks], frequencies.values[[1, 300]].tolist()
         ([0, 1], [2, 5])
         """
         if not len(words):
             return []
         self._grow(int(words.max()) + 1)
-        self._counts[words] += by
+        self._values[words] += by
         numbers = np.unique(words // BLOCK)
-        rows = self._counts.reshape(-1, BLOCK)[numbers].astype("<i4")
+        rows = self._values.reshape(-1, BLOCK)[numbers].astype("<i4")
         return list(zip(numbers.tolist(), (row.tobytes() for row in rows), strict=True))
 
     def _grow(self, length: int) -> None:
-        if length > len(self._counts):
+        if length > len(self._values):
             # Whole blocks, with room to spare: words keep coming.
             blocks = -(-length * 9 // (8 * BLOCK))
             longer = np.zeros(blocks * BLOCK, np.int64)
-            longer[: len(self._counts)] = self._counts
-            self._counts = longer
+            longer[: len(self._values)] = self._values
+            self._values = longer
 
 
-def blocks_of(counts: NDArray[np.int64]) -> list[tuple[int, bytes]]:
-    """All counts as blocks.
+def blocks_of(frequencies: NDArray[np.int64]) -> list[tuple[int, bytes]]:
+    """All document frequencies as blocks.
 
     >>> [(number, len(content)) for number, content in blocks_of(np.ones(300, np.int64))]
     [(0, 1024), (1, 1024)]
     """
-    whole = np.zeros(-(-len(counts) // BLOCK) * BLOCK, "<i4")
-    whole[: len(counts)] = counts
+    whole = np.zeros(-(-len(frequencies) // BLOCK) * BLOCK, "<i4")
+    whole[: len(frequencies)] = frequencies
     return [(number, row.tobytes()) for number, row in enumerate(whole.reshape(-1, BLOCK))]

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 
 from trustream.store import Record, Settings
-from trustream.store.places import is_held_out
+from trustream.store.document_slots import is_held_out
 
 
-class Model:
+class MemoryStore:
     """A store in memory."""
 
     def __init__(self, settings: Settings, vocabulary: list[str] | None = None) -> None:
@@ -28,21 +28,19 @@ class Model:
     def append(self, records: Iterable[Record]) -> None:
         waiting: dict[str, None] = {}
         changed = False
-        taking_part = set(self.columns)
+        active = set(self.columns)
         for record in records:
             if record.append_id is not None:
                 if record.append_id in self.seen:
                     continue
                 self.seen.add(record.append_id)
             changed = True
-            self._append(record, waiting, taking_part)
+            self._append(record, waiting, active)
         self.sequence += changed
         if not self.settings.fixed:
             self._enter(list(waiting))
 
-    def _append(
-        self, record: Record, waiting: dict[str, None], taking_part: set[str | None]
-    ) -> None:
+    def _append(self, record: Record, waiting: dict[str, None], active: set[str | None]) -> None:
         assert record.time is not None
         if record.key not in self.documents:
             self.documents[record.key] = Counter()
@@ -56,7 +54,7 @@ class Model:
             self.words.setdefault(word, len(self.words))
             is_new = word not in document
             document[word] += pairs[word] if isinstance(pairs, Mapping) else 1
-            if is_new and word not in taking_part:
+            if is_new and word not in active:
                 if self.count(word) >= self.settings.min_documents:
                     waiting.setdefault(word)
 
@@ -112,9 +110,9 @@ class Model:
         return self.delete(gone)
 
     def visible(self) -> dict[str, dict[str, int]]:
-        """Documents in the order of arrival, words that take part."""
-        taking_part = set(self.columns)
+        """Documents in the order of arrival, with active words."""
+        active = set(self.columns)
         return {
-            key: {word: n for word, n in document.items() if word in taking_part}
+            key: {word: n for word, n in document.items() if word in active}
             for key, document in self.documents.items()
         }

@@ -1,4 +1,8 @@
-"""Where documents are kept: slots without holes, in a training and a held-out part."""
+"""Slots of documents: 0, 1, ... without holes, in the training and in the held-out part of a store.
+
+So drawing slots draws documents. A document's `place` in the database says both its part and its
+slot s: s in the training part, -1 - s in the held-out part.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +14,9 @@ from numpy.typing import NDArray
 
 
 def is_held_out(key: str, share: float) -> bool:
-    """Whether a document is in the held-out part: a hash of its key, the same in every process.
+    """Whether a document belongs to the held-out part, by a hash of its key.
+
+    The answer is the same in every process.
 
     >>> sum(is_held_out(f"document {i}", 0.1) for i in range(10_000))
     981
@@ -20,14 +26,14 @@ def is_held_out(key: str, share: float) -> bool:
 
 
 def place_of(slot: int, held_out: bool) -> int:
-    """The place of a slot: s in the training part, -1 - s in the held-out part."""
+    """The place of a slot."""
     return ~slot if held_out else slot
 
 
 def draw_places(
     n: int, n_documents: int, rng: np.random.Generator, held_out: bool
 ) -> NDArray[np.int64]:
-    """Different places, uniform over those there are, in random order.
+    """Places of documents drawn uniformly without replacement, in random order.
 
     >>> draw_places(9, 3, np.random.default_rng(0), held_out=True).tolist()
     [-3, -1, -2]

@@ -1,4 +1,4 @@
-"""What a document holds, as bytes and as arrays, and how parts are added to it.
+"""The words and counts of documents, as bytes in the database and as arrays.
 
 A document's content is pairs of 32-bit little-endian integers, (word number, count), in the order
 of the word numbers: the same bytes whether it came whole or in parts.
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustream.store.errors import RecordError
-from trustream.store.records import MAX_COUNT, MAX_DISTINCT
+from trustream.store.limits import MAX_COUNT, MAX_DISTINCT
 
 Ints = NDArray[np.int64]
 
@@ -24,37 +24,42 @@ _WORD = (1 << _WORD_BITS) - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
-    """(document, word) pairs in order, with counts.
+class PairCounts:
+    """How often words occur in the documents of a batch, by (document, word) pairs in order.
 
     Attributes:
-        places: (P,) int64, document number in the batch * 2^32 + word number; rises.
+        pairs: (P,) int64, document number in the batch * 2^32 + word number; rises.
         counts: (P,) int64.
     """
 
-    places: Ints
+    pairs: Ints
     counts: Ints
 
     @property
     def words(self) -> Ints:
         """(P,) word numbers."""
-        return self.places & _WORD
+        return words_of(self.pairs)
 
     @property
     def documents(self) -> Ints:
         """(P,) document numbers in the batch."""
-        return self.places >> _WORD_BITS
+        return self.pairs >> _WORD_BITS
 
 
-def place(documents: Ints, words: Ints) -> Ints:
+def pair(documents: Ints, words: Ints) -> Ints:
     """One number for a document and a word."""
     return (documents << _WORD_BITS) | words
+
+
+def words_of(pairs: Ints) -> Ints:
+    """The word numbers of pairs."""
+    return pairs & _WORD
 
 
 def unpack(contents: Sequence[bytes]) -> tuple[Ints, NDArray[np.int32], NDArray[np.int32]]:
     """Bytes of documents as indptr (D+1,), words (nnz,) and counts (nnz,).
 
-    >>> indptr, words, counts = unpack(pack(Pairs(np.array([3, 5]), np.array([1, 2])), 1))
+    >>> indptr, words, counts = unpack(pack(PairCounts(np.array([3, 5]), np.array([1, 2])), 1))
     >>> indptr.tolist(), words.tolist(), counts.tolist()
     ([0, 2], [3, 5], [1, 2])
     """
@@ -65,66 +70,66 @@ def unpack(contents: Sequence[bytes]) -> tuple[Ints, NDArray[np.int32], NDArray[
     return indptr, pairs[:, 0], pairs[:, 1]
 
 
-def pack(pairs: Pairs, n_documents: int) -> list[bytes]:
+def pack(found: PairCounts, n_documents: int) -> list[bytes]:
     """The bytes of each document of a batch."""
-    both = np.empty((len(pairs.places), 2), "<i4")
-    both[:, 0] = pairs.words
-    both[:, 1] = pairs.counts
+    both = np.empty((len(found.pairs), 2), "<i4")
+    both[:, 0] = found.words
+    both[:, 1] = found.counts
     content = both.tobytes()
-    ends = PAIR_BYTES * np.searchsorted(pairs.documents, np.arange(n_documents), side="right")
+    ends = PAIR_BYTES * np.searchsorted(found.documents, np.arange(n_documents), side="right")
     starts = [0, *ends.tolist()]
     return [content[start:stop] for start, stop in pairwise(starts)]
 
 
-def stored(contents: Sequence[bytes], numbers: Ints) -> Pairs:
-    """Contents of documents whose numbers in the batch are given and rise."""
+def unpack_batch(contents: Sequence[bytes], numbers: Ints) -> PairCounts:
+    """Words and counts of documents whose numbers in the batch are given and rise."""
     indptr, words, counts = unpack(contents)
     documents = np.repeat(numbers, np.diff(indptr))
-    return Pairs(place(documents, words.astype(np.int64)), counts.astype(np.int64))
+    return PairCounts(pair(documents, words.astype(np.int64)), counts.astype(np.int64))
 
 
-def gather(places: Ints, counts: Ints | None) -> Pairs:
+def sum_pairs(pairs: Ints, counts: Ints | None) -> PairCounts:
     """Equal pairs put together, their counts summed; `counts` None is all ones.
 
-    >>> pairs = gather(place(np.array([1, 0, 1]), np.array([2, 7, 2])), None)
-    >>> pairs.documents.tolist(), pairs.words.tolist(), pairs.counts.tolist()
+    >>> found = sum_pairs(pair(np.array([1, 0, 1]), np.array([2, 7, 2])), None)
+    >>> found.documents.tolist(), found.words.tolist(), found.counts.tolist()
     ([0, 1], [7, 2], [1, 2])
     """
-    if not len(places):
-        return Pairs(places, np.zeros(0, np.int64))
+    if not len(pairs):
+        return PairCounts(pairs, np.zeros(0, np.int64))
     if counts is None:
-        places = np.sort(places)
+        pairs = np.sort(pairs)
     else:
-        order = np.argsort(places, kind="stable")
-        places, counts = places[order], counts[order]
-    starts = np.flatnonzero(np.r_[True, places[1:] != places[:-1]])
+        order = np.argsort(pairs, kind="stable")
+        pairs, counts = pairs[order], counts[order]
+    starts = np.flatnonzero(np.r_[True, pairs[1:] != pairs[:-1]])
     if counts is None:
-        sums = np.diff(starts, append=len(places))
+        sums = np.diff(starts, append=len(pairs))
     else:
         sums = np.add.reduceat(counts, starts)
-    return Pairs(places[starts], sums)
+    return PairCounts(pairs[starts], sums)
 
 
-def add(old: Pairs, new: Pairs) -> tuple[Pairs, Ints]:
+def add(old: PairCounts, new: PairCounts) -> tuple[PairCounts, Ints]:
     """Old and new pairs together, and which of the new were not there (their indices).
 
     Searching costs less than sorting: there are few new pairs and they come in order.
 
-    >>> old = Pairs(np.array([1, 4]), np.array([1, 1]))
-    >>> both, fresh = add(old, Pairs(np.array([2, 4]), np.array([5, 6])))
-    >>> both.places.tolist(), both.counts.tolist(), fresh.tolist()
+    >>> old = PairCounts(np.array([1, 4]), np.array([1, 1]))
+    >>> both, fresh = add(old, PairCounts(np.array([2, 4]), np.array([5, 6])))
+    >>> both.pairs.tolist(), both.counts.tolist(), fresh.tolist()
     ([1, 2, 4], [1, 5, 7], [0])
     """
-    if not len(old.places):
-        return new, np.arange(len(new.places))
-    at = np.searchsorted(old.places, new.places)
-    there = at < len(old.places)
-    there[there] = old.places[at[there]] == new.places[there]
+    if not len(old.pairs):
+        return new, np.arange(len(new.pairs))
+    at = np.searchsorted(old.pairs, new.pairs)
+    there = at < len(old.pairs)
+    there[there] = old.pairs[at[there]] == new.pairs[there]
     counts = old.counts.copy()
     counts[at[there]] += new.counts[there]
     fresh = np.flatnonzero(~there)
-    both = Pairs(
-        np.insert(old.places, at[fresh], new.places[fresh]),
+    both = PairCounts(
+        np.insert(old.pairs, at[fresh], new.pairs[fresh]),
         np.insert(counts, at[fresh], new.counts[fresh]),
     )
     return both, fresh
@@ -137,7 +142,7 @@ def malformed(contents: Sequence[bytes], there: NDArray[np.bool_]) -> Ints:
         contents: bytes of documents, as many as whole pairs have.
         there: (words,) whether there is a word of each number.
 
-    >>> fine = pack(Pairs(np.array([3, 5]), np.array([1, 2])), 1)[0]
+    >>> fine = pack(PairCounts(np.array([3, 5]), np.array([1, 2])), 1)[0]
     >>> malformed([fine, fine[8:] + fine[:8], b""], np.ones(9, bool)).tolist()
     [1]
     """
@@ -162,9 +167,9 @@ def readable(content: object, there: NDArray[np.bool_]) -> bytes:
     _, words, counts = unpack([content[: len(content) // PAIR_BYTES * PAIR_BYTES]])
     fine = (counts > 0) & (words >= 0) & (words < len(there))
     fine &= there.take(words, mode="clip")
-    pairs = gather(words[fine].astype(np.int64), counts[fine].astype(np.int64))
+    found = sum_pairs(words[fine].astype(np.int64), counts[fine].astype(np.int64))
     some = slice(MAX_DISTINCT)
-    return pack(Pairs(pairs.places[some], np.minimum(pairs.counts[some], MAX_COUNT)), 1)[0]
+    return pack(PairCounts(found.pairs[some], np.minimum(found.counts[some], MAX_COUNT)), 1)[0]
 
 
 def tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
@@ -176,24 +181,27 @@ def tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
     return there, counts[there]
 
 
-def check_size(pairs: Pairs, of_record: list[int], kept: Sequence[int]) -> None:
-    """Refuse documents that cannot be kept.
+def check_size(total: PairCounts, of_record: list[int], kept: Sequence[int]) -> None:
+    """Raise an error if documents become too large to be stored.
 
     Args:
-        pairs: all that the documents of a batch would hold.
+        total: all that the documents of a batch would hold.
         of_record: the document of each record.
-        kept: the place of each record in the append, where repeated ones stand too.
+        kept: the index of each record in the append, where repeated ones stand too.
+
+    Raises:
+        RecordError: a count or the number of different words is too large.
     """
-    over = np.flatnonzero(pairs.counts > MAX_COUNT)
+    over = np.flatnonzero(total.counts > MAX_COUNT)
     if len(over):
-        document = int(pairs.documents[over[0]])
+        document = int(total.documents[over[0]])
         raise RecordError(
             kept[of_record.index(document)],
-            f"a word would occur {pairs.counts[over[0]]} times in the document, more than "
+            f"a word would occur {total.counts[over[0]]} times in the document, more than "
             f"{MAX_COUNT}; split the document",
         )
-    if len(pairs.places) > MAX_DISTINCT:
-        sizes = np.bincount(pairs.documents)
+    if len(total.pairs) > MAX_DISTINCT:
+        sizes = np.bincount(total.documents)
         if sizes.max() > MAX_DISTINCT:
             raise RecordError(
                 kept[of_record.index(int(sizes.argmax()))],

@@ -1,4 +1,4 @@
-"""What becomes of open databases when the process forks.
+"""Keep child processes away from databases that their parent has open when it forks.
 
 The child must not touch what its parent has open. Over an inherited connection it would talk to
 the parent's server session, and SQLite would believe that the child has the parent's locks: a
@@ -20,7 +20,7 @@ _PATIENCE = 5.0
 
 
 class Inherited(Protocol):
-    """What holds a database open."""
+    """An open database that a child would inherit."""
 
     # Held while the database is being used.
     lock: threading.RLock
@@ -41,12 +41,12 @@ class _Registry:
         self._held: list[tuple[Inherited, bool]] = []
 
     def add(self, handle: Inherited) -> None:
-        """Remember it for as long as it lives."""
+        """Keep a database in the list for as long as it lives."""
         with self._lock:
             self._all = [*(ref for ref in self._all if ref() is not None), weakref.ref(handle)]
 
     def before(self) -> None:
-        """Wait for all, in an order that all threads keep to."""
+        """Wait until no thread uses a database; all threads wait for them in the same order."""
         deadline = time.monotonic() + _PATIENCE
         self._locked = self._lock.acquire()
         alive = [handle for ref in self._all if (handle := ref()) is not None]
@@ -55,7 +55,7 @@ class _Registry:
             self._held.append((handle, handle.lock.acquire(timeout=left)))
 
     def after_in_parent(self) -> None:
-        """Go on."""
+        """After a fork, let the threads of the parent go on."""
         held, self._held = self._held, []
         for handle, got in held:
             if got:
@@ -65,7 +65,7 @@ class _Registry:
             self._lock.release()
 
     def after_in_child(self) -> None:
-        """Let go of everything: what was open is not used again here, nor are its locks."""
+        """In the child, let go of everything: neither databases nor their locks are used again."""
         held, self._held = self._held, []
         self._lock, self._locked = threading.Lock(), False
         self._all = []
@@ -84,5 +84,5 @@ if hasattr(os, "register_at_fork"):
 
 
 def remember(handle: Inherited) -> None:
-    """See to it that children leave a database alone that this process has open."""
+    """Make children leave a database alone that this process has open."""
     _OPEN.add(handle)

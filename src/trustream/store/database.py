@@ -1,0 +1,273 @@
+"""The statements that a store needs, and what each kind of database has to add.
+
+`Database` has the SQL that SQLite and PostgreSQL share, with `?` for values. What they do in
+different ways is abstract here: transactions, and writing many rows at once. All methods but `run`
+and `close` are called inside `run`.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import astuple
+from typing import Any, ClassVar, Literal, TypeVar
+
+from trustream.store.migrations import missing
+from trustream.store.protocol import Position, Settings
+from trustream.store.restore_detector import RestoreDetector
+from trustream.store.table_rows import Counters, DocumentRow, LostWords
+
+T = TypeVar("T")
+# Settings of a new store; whatever else it starts with is written by the call.
+FirstSettings = Callable[["Database"], Settings]
+
+DOCUMENT = "place, number, key, time, content"
+_LOST_WORDS = "documents, tokens, words, repaired"
+
+
+class Database(ABC):
+    """A database that holds one store.
+
+    Args:
+        url: what `open_store` takes to open it again.
+        name: the same without a password, to be shown.
+
+    Attributes:
+        lock: held by the thread that uses the database.
+        settings: what the store was made with.
+    """
+
+    _DIALECT: ClassVar[Literal["sqlite", "postgres"]]
+    # Ends a query for the counters that are about to be changed.
+    _FOR_UPDATE: ClassVar[str] = ""
+
+    settings: Settings
+
+    def __init__(self, url: str, name: str) -> None:
+        self.url, self.name = url, name
+        self.lock = threading.RLock()
+        self._detector = RestoreDetector(name)
+
+    # --- transactions
+
+    @abstractmethod
+    def run(self, work: Callable[[], T], *, write: bool) -> T:
+        """Do the work in one transaction on one snapshot; writers one after the other.
+
+        The work may be done more than once, if the database went away; only one is kept.
+        """
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of the database."""
+
+    @abstractmethod
+    def leave(self, *, quiet: bool) -> None:
+        """Let go of it in a child process, see `fork_safety`."""
+
+    @abstractmethod
+    def _execute(self, statement: str, *values: object) -> Any:
+        """A cursor on the rows of a statement, which has a `?` for each value."""
+
+    @abstractmethod
+    def _select_in(self, query: str, kind: str, values: Sequence[object]) -> Any:
+        """The same for a query that ends with a column: rows in which it has one of the values.
+
+        `kind` is the column's type: text or bigint.
+        """
+
+    @abstractmethod
+    def stream(self, statement: str) -> Iterator[tuple[Any, ...]]:
+        """The rows of a SELECT that every database understands, without keeping them all."""
+
+    # --- opening
+
+    @abstractmethod
+    def _applied(self) -> list[str]:
+        """Names of the migrations that the database has; none if there is no store in it."""
+
+    @abstractmethod
+    def _prepare(self) -> None:
+        """Prepare a new database for its first table."""
+
+    def _migrate(self, first: FirstSettings) -> None:
+        """Apply what is missing. Asked again, because another process may have been faster."""
+        applied = self._applied()
+        if not applied:
+            self._prepare()
+            self._execute(
+                "CREATE TABLE migration (name text PRIMARY KEY, applied double precision NOT NULL)"
+            )
+        for step in missing(applied, self.name):
+            for statement in getattr(step, self._DIALECT):
+                self._execute(statement)
+            self._execute("INSERT INTO migration VALUES (?, ?)", step.name, time.time())
+        if not applied:
+            self._execute("INSERT INTO settings VALUES (?, ?, ?, ?)", *astuple(first(self)))
+
+    def _read_settings(self) -> Settings:
+        query = "SELECT held_out, min_documents, max_words, fixed FROM settings"
+        held_out, min_documents, max_words, fixed = self._execute(query).fetchone()
+        return Settings(held_out, min_documents, max_words, bool(fixed))
+
+    # --- counters
+
+    def counters(self, *, write: bool) -> Counters:
+        """The counters; with `write`, others cannot write until the end of the transaction."""
+        query = f"SELECT * FROM state{self._FOR_UPDATE if write else ''}"
+        counters = Counters(*self._execute(query).fetchone())
+        self._detector.read(counters.sequence)
+        return counters
+
+    def put_counters(self, counters: Counters) -> None:
+        """Replace the counters."""
+        self._execute(
+            "UPDATE state SET sequence=?, vocabulary=?, training=?, held_out=?,"
+            " token_count=?, words=?, added=?, next_word=?, next_document=?",
+            *astuple(counters),
+        )
+        self._detector.written = counters.sequence
+
+    # --- words
+
+    def word_numbers(self, words: Sequence[str]) -> dict[str, int]:
+        """Numbers of those words that are known."""
+        return dict(self._select_in("SELECT word, number FROM word WHERE word", "text", words))
+
+    @abstractmethod
+    def add_words(self, first: int, words: Sequence[str]) -> None:
+        """Number new words from `first` on."""
+
+    def blocks_since(self, sequence: int) -> list[tuple[int, bytes]]:
+        """Blocks of document frequencies that changed after a sequence number."""
+        query = "SELECT number, counts FROM block WHERE sequence > ?"
+        return self._execute(query, sequence).fetchall()
+
+    @abstractmethod
+    def put_blocks(self, blocks: Iterable[tuple[int, bytes]], sequence: int) -> None:
+        """Write blocks of document frequencies."""
+
+    def columns_since(self, version: int) -> list[tuple[int, int | None]]:
+        """(column, word number or None) of columns that changed after a version."""
+        query = 'SELECT number, word FROM "column" WHERE version > ?'
+        return self._execute(query, version).fetchall()
+
+    def column_words_since(self, version: int) -> list[tuple[int, str | None]]:
+        """(column, word or None) of columns that changed after a version, in order."""
+        return self._execute(
+            'SELECT c.number, w.word FROM "column" AS c LEFT JOIN word AS w ON w.number = c.word'
+            " WHERE c.version > ? ORDER BY c.number",
+            version,
+        ).fetchall()
+
+    @abstractmethod
+    def put_columns(self, changes: Iterable[tuple[int, int | None]], version: int) -> None:
+        """Write columns."""
+
+    # --- documents
+
+    def by_key(self, keys: Sequence[str]) -> list[DocumentRow]:
+        """Those of these documents that are in the store, in any order."""
+        query = f"SELECT {DOCUMENT} FROM document WHERE key"
+        return list(map(DocumentRow._make, self._select_in(query, "text", keys)))
+
+    def by_place(self, places: Sequence[int]) -> list[DocumentRow]:
+        """The documents in these places, in any order."""
+        query = f"SELECT {DOCUMENT} FROM document WHERE place"
+        return list(map(DocumentRow._make, self._select_in(query, "bigint", places)))
+
+    def after(self, number: int, limit: int) -> list[DocumentRow]:
+        """Documents that came after one, in order."""
+        query = f"SELECT {DOCUMENT} FROM document WHERE number > ? ORDER BY number LIMIT ?"
+        return list(map(DocumentRow._make, self._execute(query, number, limit)))
+
+    def places_before(self, time: float) -> list[int]:
+        """Places of the documents with an earlier time."""
+        found = self._execute("SELECT place FROM document WHERE time < ?", time)
+        return [place for (place,) in found]
+
+    def oldest_places(self, n: int) -> list[int]:
+        """Places of the n documents with the earliest times; of equal ones the first to come."""
+        query = "SELECT place FROM document ORDER BY time, number LIMIT ?"
+        return [place for (place,) in self._execute(query, max(n, 0))]
+
+    @abstractmethod
+    def insert(self, rows: Sequence[DocumentRow]) -> None:
+        """Add documents."""
+
+    @abstractmethod
+    def update(self, rows: Sequence[DocumentRow], *, times: bool) -> None:
+        """Give documents their new contents, and times if these have changed."""
+
+    @abstractmethod
+    def remove(self, places: Sequence[int]) -> None:
+        """Remove documents."""
+
+    @abstractmethod
+    def move(self, moves: Sequence[tuple[int, int]]) -> None:
+        """Move documents (from, to) into empty places."""
+
+    # --- feeds
+
+    def seen(self, append_ids: Sequence[str]) -> set[str]:
+        """Which append ids have been seen."""
+        query = "SELECT append_id FROM seen WHERE append_id"
+        return {name for (name,) in self._select_in(query, "text", append_ids)}
+
+    @abstractmethod
+    def add_seen(self, append_ids: Iterable[str]) -> None:
+        """Note append ids."""
+
+    def position(self, feed: str) -> Position | None:
+        """How far a feed has been read."""
+        query = "SELECT name, offset_, finished, detail FROM feed WHERE name = ?"
+        row = self._execute(query, feed).fetchone()
+        return None if row is None else Position(row[0], row[1], bool(row[2]), json.loads(row[3]))
+
+    def put_position(self, position: Position) -> None:
+        """Note how far a feed has been read."""
+        self._execute(
+            "INSERT INTO feed VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
+            " offset_ = excluded.offset_, finished = excluded.finished, detail = excluded.detail",
+            *(position.feed, position.offset, position.finished, json.dumps(position.detail)),
+        )
+
+    # --- saved bytes
+
+    def put_saved(self, name: str, parts: Iterable[bytes]) -> None:
+        """Replace what is saved under a name; a trigger of the table counts its version."""
+        self._execute("DELETE FROM saved WHERE name = ?", name)
+        for number, part in enumerate(parts):
+            self._execute("INSERT INTO saved VALUES (?, ?, ?)", name, number, part)
+
+    def saved(self, name: str) -> list[bytes]:
+        """The parts saved under a name, in order."""
+        found = self._execute("SELECT content FROM saved WHERE name = ? ORDER BY part", name)
+        return [content for (content,) in found]
+
+    def saved_version(self, name: str) -> int | None:
+        """How often something was saved under a name."""
+        row = self._execute("SELECT version FROM saved_version WHERE name = ?", name).fetchone()
+        return None if row is None else row[0]
+
+    # --- checking
+
+    @abstractmethod
+    def broken(self) -> list[str]:
+        """What the database itself finds wrong, the first of it; nothing if it cannot tell."""
+
+    def clear(self, table: str) -> None:
+        """Remove all rows of a table."""
+        self._execute(f'DELETE FROM "{table}"')
+
+    def lost_words(self) -> LostWords | None:
+        """What is known of words that were lost; None if no version with the fault wrote here."""
+        row = self._execute(f"SELECT {_LOST_WORDS} FROM fault").fetchone()
+        return None if row is None else LostWords(*row)
+
+    def put_lost_words(self, lost: LostWords) -> None:
+        """Replace what is known of words that were lost."""
+        self._execute(f"UPDATE fault SET ({_LOST_WORDS}) = (?, ?, ?, ?)", *lost)

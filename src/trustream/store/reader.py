@@ -1,0 +1,91 @@
+"""Read documents from a store as rows over columns, each time on one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from trustream.store.active_words import ActiveWords
+from trustream.store.database import Database
+from trustream.store.document_encoding import unpack
+from trustream.store.document_slots import draw_places
+from trustream.store.protocol import Documents, VocabularyChanges
+from trustream.store.table_rows import Counters, DocumentRow
+
+
+class Reader:
+    """Draws and reads documents of the store in a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._active = ActiveWords()
+
+    def draw(self, n: int, rng: np.random.Generator, held_out: bool) -> Documents:
+        """See `Store.draw`."""
+        before = rng.bit_generator.state
+
+        def work() -> Documents:
+            # Should the work be done again, it draws the same.
+            rng.bit_generator.state = before
+            counters = self._database.counters(write=False)
+            there = counters.held_out if held_out else counters.training
+            places = draw_places(n, there, rng, held_out).tolist()
+            rows = {row.place: row for row in self._database.by_place(places)}
+            return self._documents([rows[place] for place in places], counters)
+
+        return self._database.run(work, write=False)
+
+    def read(self, keys: Sequence[str], possible: Sequence[str]) -> Documents:
+        """See `Store.read`; `possible` are those of the keys that a document can have."""
+
+        def work() -> Documents:
+            counters = self._database.counters(write=False)
+            rows = {row.key: row for row in self._database.by_key(possible)}
+            return self._documents([rows[key] for key in keys], counters)
+
+        return self._database.run(work, write=False)
+
+    def arrivals(self, after: int, n: int, *, training: bool) -> tuple[Documents, int]:
+        """The next n documents in the order of their arrival, and the last one's number.
+
+        With `training`, those of them that are held out are left out.
+        """
+
+        def work() -> tuple[Documents, int]:
+            counters = self._database.counters(write=False)
+            rows = self._database.after(after, n)
+            wanted = [row for row in rows if row.place >= 0] if training else rows
+            return self._documents(wanted, counters), rows[-1].number if rows else after
+
+        return self._database.run(work, write=False)
+
+    def vocabulary_since(self, version: int) -> VocabularyChanges:
+        """See `Store.vocabulary_since`."""
+
+        def work() -> VocabularyChanges:
+            counters = self._database.counters(write=False)
+            changes = self._database.column_words_since(version)
+            columns = np.array([column for column, _ in changes], np.int32)
+            return VocabularyChanges(columns, [word for _, word in changes], counters.vocabulary)
+
+        return self._database.run(work, write=False)
+
+    def _documents(self, rows: Sequence[DocumentRow], counters: Counters) -> Documents:
+        """Rows over columns; words that are not active are left out."""
+        if counters.vocabulary != self._active.version:
+            changes = self._database.columns_since(self._active.version)
+            self._active.apply(changes, counters.vocabulary)
+        indptr, words, counts = unpack([row.content for row in rows])
+        columns = self._active.columns_of(words)
+        is_active = columns >= 0
+        before = np.zeros(len(words) + 1, np.int64)
+        np.cumsum(is_active, out=before[1:])
+        return Documents(
+            keys=[row.key for row in rows],
+            indptr=before[indptr],
+            indices=columns[is_active],
+            counts=counts[is_active].astype(np.float32),
+            sequence=counters.sequence,
+            vocabulary=counters.vocabulary,
+        )

@@ -1,0 +1,66 @@
+"""Rows of a store's tables, as its databases give and take them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(slots=True)
+class Counters:
+    """Everything that a store counts: the only row of the table `state`.
+
+    Attributes:
+        sequence: changes of documents so far.
+        vocabulary: version of the vocabulary.
+        training, held_out: documents in each part.
+        tokens: tokens of the documents that are in the store.
+        words: active words.
+        added: documents ever added to the training part.
+        next_word: the number that the next new word gets.
+        next_document: the number that the next new document gets.
+    """
+
+    sequence: int
+    vocabulary: int
+    training: int
+    held_out: int
+    tokens: int
+    words: int
+    added: int
+    next_word: int
+    next_document: int
+
+
+class DocumentRow(NamedTuple):
+    """A stored document: a row of the table `document`.
+
+    Attributes:
+        place: its slot, see `document_slots`.
+        number: documents are numbered in the order of their arrival.
+        key: the name that its owner chose.
+        time: seconds since 1970.
+        content: its words and counts, see `document_encoding`.
+    """
+
+    place: int
+    number: int
+    key: str
+    time: float
+    content: bytes
+
+
+class LostWords(NamedTuple):
+    """What is known of words that an early version lost: the only row of the table `fault`.
+
+    Attributes:
+        documents: the number of the first document that was written without the fault.
+        tokens: tokens that were missing when the counts were repaired; None before that.
+        words: different words among them; None before that.
+        repaired: when that was, in seconds since 1970; None before that.
+    """
+
+    documents: int
+    tokens: int | None = None
+    words: int | None = None
+    repaired: float | None = None

@@ -1,0 +1,293 @@
+"""Append to a store and delete from it, each change in one transaction.
+
+A writer keeps in memory what it knows of words, document frequencies and columns, and takes over
+from the database what other writers have changed since: the sequence number says so.
+"""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from trustream.store.active_words import (
+    ActiveWords,
+    ColumnChange,
+    Ints,
+    changes_after_append,
+    changes_after_deletion,
+    in_order_of_entry,
+)
+from trustream.store.database import Database, T
+from trustream.store.document_cache import DocumentCache
+from trustream.store.document_encoding import (
+    PairCounts,
+    add,
+    check_size,
+    pack,
+    pair,
+    sum_pairs,
+    tally,
+    unpack,
+    unpack_batch,
+    words_of,
+)
+from trustream.store.document_frequencies import DocumentFrequencies
+from trustream.store.document_slots import close_holes, is_held_out, place_of
+from trustream.store.position_checks import After, check_unmoved
+from trustream.store.protocol import Appended, Position, Record
+from trustream.store.record_batch import RecordBatch, flatten, latest_times
+from trustream.store.table_rows import Counters, DocumentRow
+from trustream.store.word_numbers import WordNumbers
+
+# Documents deleted at a time, so that a large deletion needs little memory.
+_AT_ONCE = 1000
+
+
+class Writer:
+    """Appends documents to the store in a database, and deletes them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._settings = database.settings
+        self._forget()
+
+    def _forget(self) -> None:
+        self._numbers = WordNumbers()
+        self._cache = DocumentCache()
+        self._frequencies = DocumentFrequencies()
+        self._active = ActiveWords()
+        self._in_change = False
+
+    def _change(self, work: Callable[[Counters], T]) -> T:
+        """Do the work on fresh counters; what a failed attempt left in memory is forgotten."""
+
+        def attempt() -> T:
+            if self._in_change:
+                self._forget()
+            self._in_change = True
+            counters = self._database.counters(write=True)
+            self._catch_up(counters)
+            return work(counters)
+
+        try:
+            result = self._database.run(attempt, write=True)
+        except BaseException:
+            self._forget()
+            raise
+        self._in_change = False
+        return result
+
+    def _catch_up(self, counters: Counters) -> None:
+        """Take over what others have changed."""
+        if counters.sequence != self._frequencies.sequence:
+            self._cache.clear()
+            blocks = self._database.blocks_since(self._frequencies.sequence)
+            self._frequencies.refresh(blocks, counters.sequence)
+        if counters.vocabulary != self._active.version:
+            changes = self._database.columns_since(self._active.version)
+            self._active.apply(changes, counters.vocabulary)
+
+    # --- appending
+
+    def append(
+        self, records: Iterable[Record], position: Position | None, after: After = ...
+    ) -> Appended:
+        """See `Store.append`."""
+        batch = flatten(records)
+        memory, numbers = self._numbers, self._numbers.look_up(batch)
+        # Whole seconds: a document that grows all the while changes its place in time less often.
+        now = float(int(clock.time()))
+
+        def work(counters: Counters) -> Appended:
+            if position is not None:
+                self._move_feed(position, after)
+            # What was looked up in a memory that is forgotten since may not be so any more.
+            known = numbers if memory is self._numbers else self._numbers.look_up(batch)
+            return self._append(counters, batch, known, now)
+
+        return self._change(work)
+
+    def _move_feed(self, position: Position, after: After) -> None:
+        """Move a feed on from where it should be; nobody can move it in between."""
+        if after is not ...:
+            check_unmoved(position.feed, after, self._database.position(position.feed))
+        self._database.put_position(position)
+
+    def _append(
+        self, counters: Counters, batch: RecordBatch, numbers: Ints, now: float
+    ) -> Appended:
+        kept = self._without_repeats(batch.records)
+        n_repeated = len(batch.records) - len(kept)
+        fresh = batch.records
+        if n_repeated:
+            batch = flatten(fresh[i] for i in kept)
+            fresh, numbers = batch.records, self._numbers.look_up(batch)
+        if not fresh:
+            return Appended(0, 0, 0, n_repeated, counters.sequence)
+        order: dict[str, int] = {}
+        of_record = [order.setdefault(record.key, len(order)) for record in fresh]
+        documents = np.repeat(np.array(of_record, np.int64), batch.lengths)
+        numbers = self._numbers.complete(batch, numbers, self._database, counters)
+        counts = batch.counts
+        if self._settings.fixed:
+            # Words that can never be active are not kept.
+            known = numbers >= 0
+            documents, numbers = documents[known], numbers[known]
+            counts = None if counts is None else counts[known]
+        pairs = pair(documents, numbers)
+        new = sum_pairs(pairs, counts)
+        rows = self._find(order)
+        there = sorted(rows)
+        old = unpack_batch([rows[i].content for i in there], np.array(there, np.int64))
+        both, fresh_pairs = add(old, new)
+        check_size(both, of_record, kept)
+        counters.sequence += 1
+        n_before = counters.next_document
+        self._store(counters, order, rows, both, latest_times(fresh, of_record, len(order), now))
+        n_tokens = int(new.counts.sum())
+        counters.tokens += n_tokens
+        self._count(counters, pairs, new.pairs[fresh_pairs])
+        self._database.put_counters(counters)
+        n_documents = counters.next_document - n_before
+        return Appended(len(fresh), n_documents, n_tokens, n_repeated, counters.sequence)
+
+    def _without_repeats(self, records: list[Record]) -> Sequence[int]:
+        """Which records have no append id that is known; notes the ids of these."""
+        named = [record.append_id for record in records if record.append_id is not None]
+        if not named:
+            return range(len(records))
+        seen = self._database.seen(named)
+        new: dict[str, None] = {}
+        kept = []
+        for i, record in enumerate(records):
+            name = record.append_id
+            if name is not None:
+                if name in seen or name in new:
+                    continue
+                new[name] = None
+            kept.append(i)
+        self._database.add_seen(new)
+        return kept
+
+    def _find(self, order: dict[str, int]) -> dict[int, DocumentRow]:
+        """The documents that are in the store already, by their number in the batch."""
+        rows = {order[row.key]: row for row in self._cache.take(order)}
+        if len(rows) < len(order):
+            others = [key for key, i in order.items() if i not in rows] if rows else list(order)
+            rows.update((order[row.key], row) for row in self._database.by_key(others))
+        return rows
+
+    def _store(
+        self,
+        counters: Counters,
+        order: dict[str, int],
+        rows: dict[int, DocumentRow],
+        total: PairCounts,
+        times: list[float],
+    ) -> None:
+        """Write the documents, new ones into the next slots."""
+        packed = pack(total, len(order))
+        new: list[DocumentRow] = []
+        changed: list[DocumentRow] = []
+        later: list[DocumentRow] = []
+        for (key, i), time, content in zip(order.items(), times, packed, strict=True):
+            row = rows.get(i)
+            if row is not None:
+                if time > row.time:
+                    later.append(DocumentRow(row.place, row.number, key, time, content))
+                else:
+                    changed.append(DocumentRow(row.place, row.number, key, row.time, content))
+                continue
+            if is_held_out(key, self._settings.held_out):
+                place = place_of(counters.held_out, True)
+                counters.held_out += 1
+            else:
+                place = place_of(counters.training, False)
+                counters.training += 1
+                counters.added += 1
+            new.append(DocumentRow(place, counters.next_document, key, time, content))
+            counters.next_document += 1
+        if new:
+            self._database.insert(new)
+        # In their order on the disk.
+        if changed:
+            self._database.update(sorted(changed), times=False)
+        if later:
+            self._database.update(sorted(later), times=True)
+        self._cache.put([*new, *changed, *later])
+
+    def _count(self, counters: Counters, pairs: Ints, fresh: Ints) -> None:
+        """Count words in documents that did not have them, and activate words that now may be.
+
+        Args:
+            counters: the vocabulary's version moves on if words become active.
+            pairs: (document, word) of every token as it came.
+            fresh: those pairs that are new, each once, in order.
+        """
+        words, by = tally(words_of(fresh), counters.next_word)
+        self._put_frequencies(counters, words, by)
+        if self._settings.fixed:
+            return
+        now = self._frequencies.values[words]
+        may = (now >= self._settings.min_documents) & (self._active.columns_of(words) < 0)
+        candidates = words[may]
+        if not len(candidates):
+            return
+        needed = self._settings.min_documents - (now - by)[may]
+        come = np.flatnonzero(np.isin(words_of(pairs), candidates))
+        distinct, first = np.unique(pairs[come], return_index=True)
+        at = np.searchsorted(fresh, distinct)
+        new = fresh.take(at, mode="clip") == distinct
+        candidates = in_order_of_entry(
+            candidates, needed, words_of(distinct[new]), come[first[new]]
+        )
+        frequencies = self._frequencies.values
+        changes = changes_after_append(self._active, frequencies, candidates, self._settings)
+        self._put_columns(counters, changes)
+
+    def _put_frequencies(self, counters: Counters, words: Ints, by: Ints) -> None:
+        blocks = self._frequencies.change(words, by)
+        self._database.put_blocks(blocks, counters.sequence)
+        self._frequencies.sequence = counters.sequence
+
+    def _put_columns(self, counters: Counters, changes: list[ColumnChange]) -> None:
+        if changes:
+            counters.vocabulary += 1
+            self._database.put_columns(changes, counters.vocabulary)
+            self._active.apply(changes, counters.vocabulary)
+            counters.words = len(self._active.numbers)
+
+    # --- deleting
+
+    def delete(self, find: Callable[[Counters], Sequence[int]]) -> int:
+        """Delete the documents in the places that are found; returns how many."""
+        return self._change(lambda counters: self._delete(counters, find(counters)))
+
+    def _delete(self, counters: Counters, places: Sequence[int]) -> int:
+        if not places:
+            return 0
+        counters.sequence += 1
+        self._cache.clear()
+        for start in range(0, len(places), _AT_ONCE):
+            part = places[start : start + _AT_ONCE]
+            _, all_words, counts = unpack([row.content for row in self._database.by_place(part)])
+            counters.tokens -= int(counts.sum(dtype=np.int64))
+            words, by = tally(all_words.astype(np.int64), counters.next_word)
+            self._put_frequencies(counters, words, -by)
+            self._database.remove(part)
+        if not self._settings.fixed:
+            frequencies = self._frequencies.values
+            changes = changes_after_deletion(self._active, frequencies, self._settings)
+            self._put_columns(counters, changes)
+        training = [place for place in places if place >= 0]
+        held_out = [~place for place in places if place < 0]
+        moves = close_holes(training, counters.training)
+        moves += [(~a, ~b) for a, b in close_holes(held_out, counters.held_out)]
+        if moves:
+            self._database.move(moves)
+        counters.training -= len(training)
+        counters.held_out -= len(held_out)
+        self._database.put_counters(counters)
+        return len(places)
