@@ -39,7 +39,9 @@ def score(
     if counts.sum(axis=1).max() < 2:
         return None
     observed, hidden = split_tokens(counts, seed)
-    result = completion(observed, topics, prior.alpha, hidden=hidden, n_jobs=n_jobs)
+    result = completion(
+        observed, topics, prior.alpha, hidden=hidden, all_topics=False, n_jobs=n_jobs
+    )
     frequency = natural.totals @ topics / natural.totals.sum()
     alone = completion_from(np.ones((counts.shape[0], 1)), frequency[np.newaxis], hidden)
     used = result.n_tokens > 0

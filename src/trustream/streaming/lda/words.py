@@ -24,17 +24,24 @@ Array = NDArray[Any]
 _ROOM = 1.25
 
 
-def start_of(word: str, n_topics: int, seed: int) -> NDArray[np.float64]:
-    """The row of lambda that a word starts with, (K,): Gamma(100, 0.01) draws, mean 1.
+def starts(words: Sequence[str], n_topics: int, seed: int) -> NDArray[np.float64]:
+    """The rows of lambda that words start with, (W, K): Gamma(100, 0.01) draws, mean 1.
 
-    >>> np.array_equal(start_of("cat", 3, 0), start_of("cat", 3, 0))
-    True
-    >>> np.array_equal(start_of("cat", 3, 0), start_of("dog", 3, 0))
-    False
+    >>> rows = starts(["cat", "dog"], 3, 0)
+    >>> np.array_equal(rows[1], starts(["dog"], 3, 0)[0]), np.array_equal(rows[0], rows[1])
+    (True, False)
     """
-    key = hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-    words = np.frombuffer(key, "<u4").tolist()
-    return np.random.default_rng([seed, *words]).standard_gamma(100.0, n_topics) * 0.01
+    rows = np.empty((len(words), n_topics))
+    # One generator, set anew for each word: to make one takes longer than to draw from it.
+    bits = np.random.Philox(key=0)
+    rng, state, salt = np.random.Generator(bits), bits.state, seed.to_bytes(8, "little")
+    for row, word in zip(rows, words, strict=True):
+        name = word.encode("utf-8", "surrogatepass")
+        digest = hashlib.blake2b(name, digest_size=16, key=salt).digest()
+        state["state"]["key"][:] = np.frombuffer(digest, "<u8")
+        bits.state = state
+        rng.standard_gamma(100.0, out=row)
+    return rows * 0.01
 
 
 def followed(
@@ -60,15 +67,16 @@ def followed(
     stored = _with_rows(lambda_.stored, n_new)
     totals = lambda_.totals.copy()
     level = lambda_.shift * prior.pattern[0, 0]
-    for column, word in changes:
-        if column < n_old:
-            totals -= lambda_.scale * stored[column].astype(np.float64) + level
-        row = np.full(n_topics, prior.eta)
-        if word is not None and seed is not None:
-            row = start_of(word, n_topics, seed)
-        stored[column] = (row - level) / lambda_.scale
-        # What is stored counts, rounded as it is.
-        totals += lambda_.scale * stored[column].astype(np.float64) + level
+    columns = np.array([column for column, _ in changes], np.int64)
+    old = stored[columns[columns < n_old]].astype(np.float64)
+    totals -= (lambda_.scale * old + level).sum(axis=0)
+    rows = np.full((len(changes), n_topics), prior.eta)
+    if seed is not None:
+        new = [(i, word) for i, (_, word) in enumerate(changes) if word is not None]
+        rows[[i for i, _ in new]] = starts([word for _, word in new], n_topics, seed)
+    stored[columns] = (rows - level) / lambda_.scale
+    # What is stored counts, rounded as it is.
+    totals += (lambda_.scale * stored[columns].astype(np.float64) + level).sum(axis=0)
     prior = replace(prior, pattern_sums=np.full(n_topics, float(n_new)))
     return LazyRows(stored, lambda_.scale, lambda_.shift, totals), prior
 

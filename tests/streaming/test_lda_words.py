@@ -7,7 +7,7 @@ import pytest
 
 from trustream.models.lazy_rows import LazyRows
 from trustream.models.lda_prior import LdaPrior
-from trustream.streaming.lda.words import followed, start_of
+from trustream.streaming.lda.words import followed, starts
 
 
 def table(n_words: int, dtype: str = "float32") -> tuple[LazyRows, LdaPrior]:
@@ -27,7 +27,7 @@ def test_new_words_and_evictions(dtype: str) -> None:
     assert after.shape == (7, 4)
     np.testing.assert_array_equal(after[[0, 2, 4]], before[[0, 2, 4]])
     for column, word in ((1, "x"), (5, "f"), (6, "g")):
-        np.testing.assert_allclose(after[column], start_of(word, 4, 3), rtol=1e-5)
+        np.testing.assert_allclose(after[column], starts([word], 4, 3)[0], rtol=1e-5)
     np.testing.assert_allclose(after[3], 0.3, rtol=1e-5)
     # Right to begin with, and the same amount off where they were not.
     off = lambda_.totals - before.sum(axis=0, dtype=np.float64)
@@ -60,7 +60,7 @@ def test_growing_word_by_word_rarely_copies() -> None:
         lambda_, prior = followed(lambda_, prior, [(i, f"w{i}")], 0)
         places.add(lambda_.stored.ctypes.data)
     assert len(places) < 40
-    np.testing.assert_allclose(lambda_.stored[17], start_of("w17", 4, 0), rtol=1e-6)
+    np.testing.assert_allclose(lambda_.stored[17], starts(["w17"], 4, 0)[0], rtol=1e-6)
 
 
 def test_refusals() -> None:
