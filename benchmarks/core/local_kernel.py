@@ -12,8 +12,8 @@ from benchmarks.harness.rows import Row, Setup, at_least
 from benchmarks.harness.timing import interleaved, sum_of_best
 from trustream.kernels import ALL_TOPICS, compiled, threads
 from trustream.models.lda import LdaModel, LdaNatural, LdaPrior
-from trustream.models.lda_arrays import LdaArrays
-from trustream.models.lda_batch import WordBatch
+from trustream.models.lda.batch import WordBatch
+from trustream.models.lda.computation import LdaArrays
 
 FILES = articles.FILES
 N_DOCUMENTS, N_LOCAL = 500, 20

@@ -10,11 +10,8 @@ import numpy as np
 from scipy import sparse
 
 from tests.helpers import planted_lda
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
-from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
-from trustream.models.lda_collapsed import CollapsedLdaModel
+from trustream.models.lda import CollapsedLdaModel, LazyRows, LdaModel, LdaPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from trustream.inference import (
 )
 from trustream.inference import batch as batch_vb
 from trustream.inference.state import Info, State
-from trustream.models import feature_blocks
+from trustream.models.mixture import feature_blocks
 
 ALGORITHMS = [
     "trust_region",

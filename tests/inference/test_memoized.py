@@ -13,8 +13,8 @@ from tests.helpers import BACKENDS, DTYPES, planted_lda, snapshot
 from trustream.inference import batch as batch_vb
 from trustream.inference import memoized
 from trustream.inference.state import State
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 N_BATCHES = 5

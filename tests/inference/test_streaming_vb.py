@@ -13,9 +13,8 @@ from tests.helpers import BACKENDS, DTYPES, matched_cosines, planted_lda, random
 from trustream.inference import batch as batch_vb
 from trustream.inference import empirical_bayes, streaming_vb
 from trustream.inference.state import State
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
-from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 N_WORDS = 60

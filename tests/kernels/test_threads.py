@@ -17,8 +17,8 @@ from tests.helpers import BACKENDS, DTYPES, random_counts, snapshot
 from trustream.inference import trust_region
 from trustream.inference.state import State
 from trustream.kernels import BLOCK, threads
-from trustream.models.lazy_rows import word_parts
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda.lazy_rows import word_parts
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 5, 100])

@@ -17,9 +17,8 @@ from trustream.families import tied_normal_inverse_wishart as tied
 from trustream.inference import batch as batch_vb
 from trustream.inference import trust_region
 from trustream.inference.state import State
-from trustream.models import feature_blocks
-from trustream.models.gaussian_kinds import KINDS as COVARIANCES
-from trustream.models.gaussian_mixture import GaussianModel
+from trustream.models.mixture import GaussianModel, feature_blocks
+from trustream.models.mixture.gaussian_covariance import KINDS as COVARIANCES
 from trustream.models.protocol import Model
 
 each_kind = pytest.mark.parametrize("kind", KINDS)

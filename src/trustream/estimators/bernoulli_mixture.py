@@ -13,7 +13,7 @@ from trustream import matrices
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.kernels import threads
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
+from trustream.models.mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
 
 
 class BernoulliMixture(MixtureEstimator):

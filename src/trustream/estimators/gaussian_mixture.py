@@ -13,10 +13,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from trustream.estimators import parameters
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.kernels import threads
-from trustream.models import gaussian_start
-from trustream.models.gaussian_features import LARGEST
-from trustream.models.gaussian_mixture import GaussianModel, GaussianNatural
-from trustream.models.gaussian_prior import GaussianPrior
+from trustream.models.mixture import GaussianModel, GaussianNatural, GaussianPrior, gaussian_start
+from trustream.models.mixture.gaussian_features import LARGEST
 
 # Rows that a prior from data looks at, and what is added to its variances, relative to themselves,
 # so that data in a plane have an invertible covariance.

@@ -17,8 +17,7 @@ from trustream.estimators import lda_building, parameters
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.settings import Settings
 from trustream.estimators.topic_scores import TopicScores
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 
 
 class LatentDirichletAllocation(
@@ -47,7 +46,7 @@ class LatentDirichletAllocation(
         has no `partial_fit`.
     local : {"mean-field", "collapsed"}, default="mean-field"
         How a document's words are shared out among topics: by expected log-probabilities, as in
-        the paper, or by expected counts (`models.lda_collapsed`), which tells topics apart in fewer
+        the paper, or by expected counts (`models.lda.collapsed`), which tells topics apart in fewer
         steps and has no digamma to compute.
     max_doc_topics : int, "auto" or None, default="auto"
         A local step tries all topics on a document and goes on with those that hold a tenth of an

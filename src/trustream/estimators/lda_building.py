@@ -11,8 +11,7 @@ from scipy import sparse
 from trustream.estimators import parameters
 from trustream.estimators.settings import Effort
 from trustream.kernels import threads
-from trustream.models.lda import LdaModel, LdaPrior
-from trustream.models.lda_collapsed import CollapsedLdaModel
+from trustream.models.lda import CollapsedLdaModel, LdaModel, LdaPrior
 
 if TYPE_CHECKING:
     from trustream.estimators.lda import LatentDirichletAllocation

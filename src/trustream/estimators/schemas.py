@@ -23,11 +23,11 @@ from trustream._schema import (
 from trustream.estimators import parameters
 from trustream.inference.adaptive import SHORTEST, Averages
 from trustream.inference.streaming_vb import Draws
-from trustream.models.bernoulli_mixture import BernoulliNatural
-from trustream.models.gaussian_kinds import KINDS, GaussianNatural
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_prior import LdaPrior
-from trustream.models.validity import check_gaussians, check_lda
+from trustream.models.lda import LazyRows, LdaPrior
+from trustream.models.lda.validity import check_lda
+from trustream.models.mixture import BernoulliNatural
+from trustream.models.mixture.gaussian_covariance import KINDS, GaussianNatural
+from trustream.models.mixture.gaussian_validity import check_gaussians
 
 # What algorithms keep beside lambda, by the name in a file.
 MEMORIES: dict[str, Any] = {"Averages": Averages, "Draws": Draws}

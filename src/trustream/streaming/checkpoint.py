@@ -21,9 +21,8 @@ from trustream._schema import (
 )
 from trustream.inference.state import State
 from trustream.inference.streaming_vb import Draws
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_prior import LdaPrior
-from trustream.models.validity import check_lda
+from trustream.models.lda import LazyRows, LdaPrior
+from trustream.models.lda.validity import check_lda
 from trustream.streaming.clock import Clock
 from trustream.streaming.settings import TrainerSettings
 

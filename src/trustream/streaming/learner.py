@@ -11,8 +11,7 @@ from scipy import sparse
 from trustream import persist
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.store.protocol import Documents, Store
 from trustream.streaming import columns
 from trustream.streaming.checkpoint import Checkpoint

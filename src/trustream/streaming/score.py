@@ -8,8 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from trustream.evaluation import completion, completion_from, split_tokens
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.store.protocol import Documents
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from trustream.models.lda_batch import WordBatch
+from trustream.models.lda.batch import WordBatch
 from trustream.models.protocol import Float64
 
 if TYPE_CHECKING:
-    from trustream.models.lazy_rows import LazyRows
-    from trustream.models.lda_arrays import LdaArrays
+    from trustream.models.lda.computation import LdaArrays
+    from trustream.models.lda.lazy_rows import LazyRows
 
 Array = NDArray[Any]
 

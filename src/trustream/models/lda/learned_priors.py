@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.models import lda_evidence
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_batch import WordBatch
-from trustream.models.lda_prior import LdaPrior
+from trustream.models.lda.batch import WordBatch
+from trustream.models.lda.evidence import of_alpha, of_eta, of_words
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.prior import LdaPrior
 from trustream.models.protocol import DirichletEvidence, Float64
 
 Array = NDArray[Any]
@@ -50,13 +50,13 @@ class LearnedPriors:
         """
         evidence = {}
         if self.n_components > 1:
-            evidence["alpha"] = lda_evidence.of_alpha(self._arrays, prior, locals_)
+            evidence["alpha"] = of_alpha(self._arrays, prior, locals_)
         if self.n_words > 1 and prior.pattern.shape[1] == 1:
             if self.eta_per_word:
                 words = self._eta_words(batch)
-                evidence["eta"] = lda_evidence.of_words(self._arrays, lambda_, prior, words)
+                evidence["eta"] = of_words(self._arrays, lambda_, prior, words)
             elif prior.pattern.shape[0] == 1:
-                evidence["eta"] = lda_evidence.of_eta(self._arrays, lambda_, prior, rng)
+                evidence["eta"] = of_eta(self._arrays, lambda_, prior, rng)
         return evidence
 
     def _eta_words(self, batch: WordBatch | None) -> Array:

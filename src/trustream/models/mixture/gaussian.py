@@ -19,15 +19,13 @@ from trustream.families import dirichlet, inverse_wishart
 from trustream.families import normal_inverse_gamma as nig
 from trustream.families import normal_inverse_wishart as niw
 from trustream.kernels import threads
-from trustream.models import feature_blocks
-from trustream.models.feature_blocks import Scores
-from trustream.models.gaussian_features import GaussianBatch, GaussianFeatures
-from trustream.models.gaussian_kinds import DIAG, KINDS, TIED, GaussianNatural, Kind
-from trustream.models.gaussian_prior import GaussianPrior
-from trustream.models.mixture import MixtureModel
+from trustream.models.mixture import feature_blocks
+from trustream.models.mixture.feature_blocks import Scores
+from trustream.models.mixture.gaussian_covariance import DIAG, KINDS, TIED, GaussianNatural, Kind
+from trustream.models.mixture.gaussian_features import GaussianBatch, GaussianFeatures
+from trustream.models.mixture.gaussian_prior import GaussianPrior
+from trustream.models.mixture.model import MixtureModel
 from trustream.models.protocol import Rows
-
-__all__ = ["GaussianBatch", "GaussianExpected", "GaussianModel", "GaussianNatural", "GaussianPrior"]
 
 Array = NDArray[Any]
 Float64 = NDArray[np.float64]

@@ -18,18 +18,15 @@ from numpy.typing import NDArray
 from scipy import special
 
 from trustream import kernels
-from trustream.models import lda_evidence
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_arrays import LdaArrays
-from trustream.models.lda_batch import BatchMaker, WordBatch, segment_sums
-from trustream.models.lda_learning import LearnedPriors
-from trustream.models.lda_natural import Beliefs, Blend, LdaNatural, Stored
-from trustream.models.lda_prior import LdaPrior
-from trustream.models.lda_sampling import sample_prior
-from trustream.models.lda_totals import RunningTotals
+from trustream.models.lda import evidence
+from trustream.models.lda.batch import BatchMaker, WordBatch, segment_sums
+from trustream.models.lda.computation import LdaArrays
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.learned_priors import LearnedPriors
+from trustream.models.lda.natural import Beliefs, Blend, LdaNatural, Stored
+from trustream.models.lda.prior import LdaPrior
+from trustream.models.lda.totals import RunningTotals
 from trustream.models.protocol import Float64, Rows
-
-__all__ = ["LdaModel", "LdaNatural", "LdaPrior", "sample_prior"]
 
 Array = NDArray[Any]
 
@@ -265,8 +262,8 @@ class LdaModel(LearnedPriors, RunningTotals):
     def global_bound(self, lambda_: LazyRows, prior: LdaPrior) -> float:
         """-KL(lambda || eta) over all words."""
         terms = np.zeros((3, self.n_components))
-        for first in range(0, self.n_words, lda_evidence.VISITED_WORDS):
-            words = np.arange(first, min(first + lda_evidence.VISITED_WORDS, self.n_words))
+        for first in range(0, self.n_words, evidence.VISITED_WORDS):
+            words = np.arange(first, min(first + evidence.VISITED_WORDS, self.n_words))
             rows = self._get(lambda_, prior, words)
             terms += self._arrays.dirichlet_terms(rows, prior.rows(words))
         return -_divergence(terms, lambda_.totals, prior.totals)

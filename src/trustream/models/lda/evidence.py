@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_arrays import LdaArrays
-from trustream.models.lda_prior import LdaPrior
+from trustream.models.lda.computation import LdaArrays
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.prior import LdaPrior
 from trustream.models.protocol import DirichletEvidence, Float64
 
 Array = NDArray[Any]

@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from trustream.families import dirichlet, exponential
 from trustream.kernels import BACKENDS
-from trustream.models import feature_blocks
+from trustream.models.mixture import feature_blocks
 from trustream.models.protocol import Batch, DirichletEvidence
 
 Array = NDArray[Any]

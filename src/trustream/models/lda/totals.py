@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_batch import WordBatch
+from trustream.models.lda.batch import WordBatch
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.natural import LdaNatural
+from trustream.models.lda.prior import LdaPrior
 from trustream.models.lda_evidence import VISITED_WORDS
-from trustream.models.lda_natural import LdaNatural
-from trustream.models.lda_prior import LdaPrior
 from trustream.models.protocol import Float64
 
 Array = NDArray[Any]

@@ -30,12 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from trustream.models import lda_evidence
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel
-from trustream.models.lda_batch import WordBatch, segment_sums
-from trustream.models.lda_natural import LdaNatural
-from trustream.models.lda_prior import LdaPrior
+from trustream.models.lda import evidence
+from trustream.models.lda.batch import WordBatch, segment_sums
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.model import LdaModel
+from trustream.models.lda.natural import LdaNatural
+from trustream.models.lda.prior import LdaPrior
 from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
@@ -56,8 +56,8 @@ class CollapsedLdaModel(LdaModel):
         beta = natural.rows / natural.totals
         documents = np.repeat(np.arange(batch.size), np.diff(batch.indptr))
         likelihood = np.empty(batch.ids.size)
-        for first in range(0, batch.ids.size, lda_evidence.VISITED_WORDS):
-            part = slice(first, first + lda_evidence.VISITED_WORDS)
+        for first in range(0, batch.ids.size, evidence.VISITED_WORDS):
+            part = slice(first, first + evidence.VISITED_WORDS)
             likelihood[part] = (theta[documents[part]] * beta[batch.ids[part]]).sum(axis=1)
         weighted = batch.counts.astype(np.float64) * np.log(likelihood)
         density = np.log(theta) @ prior.alpha + _log_normaliser(prior.alpha, self.n_components)
@@ -80,8 +80,8 @@ class CollapsedLdaModel(LdaModel):
     def global_bound(self, lambda_: LazyRows, prior: LdaPrior) -> float:
         """-D(eta, lambda) over all words."""
         value = _divergence(prior.totals, lambda_.totals)
-        for first in range(0, self.n_words, lda_evidence.VISITED_WORDS):
-            words = np.arange(first, min(first + lda_evidence.VISITED_WORDS, self.n_words))
+        for first in range(0, self.n_words, evidence.VISITED_WORDS):
+            words = np.arange(first, min(first + evidence.VISITED_WORDS, self.n_words))
             value -= _divergence(prior.rows(words), self._get(lambda_, prior, words))
         return value
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from trustream.kernels import ALL_TOPICS, BLOCK, LANES, threads
-from trustream.models.lazy_rows import word_parts
-from trustream.models.lda_batch import WordBatch
-from trustream.models.lda_natural import Beliefs, Blend, Stored
+from trustream.models.lda.batch import WordBatch
+from trustream.models.lda.lazy_rows import word_parts
+from trustream.models.lda.natural import Beliefs, Blend, Stored
 from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
@@ -26,7 +26,7 @@ class LdaArrays:
 
     Attributes:
         kernels: `kernels.compiled` or `kernels.reference`.
-        collapsed: whether the local step takes expected counts as they are (`lda_collapsed`).
+        collapsed: whether the local step takes expected counts as they are (`collapsed`).
         most: most topics of a document in the local step, or ALL_TOPICS.
         strides: whether the local step extrapolates.
     """
