@@ -80,7 +80,7 @@ def results(backend: str, dtype: str, n_threads: int) -> list[Any]:
         natural, prior, batch, model.beliefs(prior, batch, None)[0], 9, 1e-3
     )
     blended = model.blend(natural, prior, batch, statistics, 0.3, 2.0)
-    values = [natural, local, statistics, blended]
+    values = [local, *map(model.materialise, (natural, statistics, blended))]
     values.append(model.local_bound(blended, prior, batch, local))
     values.append(model.divergence(blended, prior, batch, natural))
     state, info = State(lambda_, prior), None

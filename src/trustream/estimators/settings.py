@@ -17,7 +17,7 @@ from trustream.inference import (
     trust_region,
 )
 from trustream.inference.state import Info, State
-from trustream.models.protocol import Batch, Model
+from trustream.models.protocol import Batch, ConjugateModel
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,9 @@ class Settings:
         n_first, early = (0, after) if first is None else (first[0], self._step(first[1]))
         late = after if self.late is None else self._step(self.late[1])
 
-        def step(model: Model, state: State, batch: Any, **rate: Any) -> tuple[State, Info]:
+        def step(
+            model: ConjugateModel, state: State, batch: Any, **rate: Any
+        ) -> tuple[State, Info]:
             if state.n_steps < n_first:
                 chosen = early
             else:
@@ -127,7 +129,7 @@ class Settings:
         if not self.learn:
             return None
 
-        def update(model: Model, state: State, batch: Batch, info: Info) -> State:
+        def update(model: ConjugateModel, state: State, batch: Batch, info: Info) -> State:
             return empirical_bayes.update(
                 model, state, batch, [info.local], rho=info.rho, rng=rng, learn=self.learn
             )

@@ -19,7 +19,7 @@ from trustream.inference import (
 )
 from trustream.inference.restoring import Undo
 from trustream.inference.state import Info, State
-from trustream.models.protocol import Batch, Model, Rows
+from trustream.models.protocol import Batch, ConjugateModel, Rows
 
 # Data points at a time where all of them are visited: bounds the memory of a pass.
 BLOCK_SIZE = 256
@@ -44,7 +44,7 @@ Protect = Callable[[Undo], None]
 
 
 def initial_state(
-    model: Model, prior: Any, settings: Settings, start: Start, rng: np.random.Generator
+    model: ConjugateModel, prior: Any, settings: Settings, start: Start, rng: np.random.Generator
 ) -> State:
     """Where learning starts: lambda = eta, nothing seen, for the algorithms that begin there."""
     if settings.method in ("streaming-vb", "streaming-batch"):
@@ -53,7 +53,7 @@ def initial_state(
 
 
 def passes(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     n_documents: int,
@@ -73,7 +73,7 @@ def passes(
 
 
 def single_step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     settings: Settings,
@@ -115,7 +115,7 @@ def single_step(
 
 
 def _stochastic_passes(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     n_documents: int,
@@ -140,7 +140,7 @@ def _stochastic_passes(
 
 
 def _streaming_passes(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     n_documents: int,
@@ -163,7 +163,7 @@ def _streaming_passes(
 
 
 def _memoized_passes(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     n_documents: int,
@@ -195,7 +195,7 @@ def _memoized_passes(
 
 
 def _batch_passes(
-    model: Model, state: State, data: Any, n_documents: int, settings: Settings
+    model: ConjugateModel, state: State, data: Any, n_documents: int, settings: Settings
 ) -> Iterator[tuple[State, Info]]:
     beliefs: list[Any] | None = None
     previous = -np.inf
@@ -219,7 +219,9 @@ def _batch_passes(
         previous = info.objective[-1]
 
 
-def visit(model: Model, data: Any, n_documents: int, look: Callable[[slice, Any], None]) -> None:
+def visit(
+    model: ConjugateModel, data: Any, n_documents: int, look: Callable[[slice, Any], None]
+) -> None:
     """Prepare the data block by block and hand each to `look(rows, batch)`."""
     for rows in blocks(n_documents):
         look(rows, model.batch(data, rows))

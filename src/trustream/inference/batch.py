@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from trustream.inference.state import Info, State, refuse_unless_finite
-from trustream.models.protocol import Model, Rows
+from trustream.models.protocol import ConjugateModel, Rows, WholeDataTotals, require
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     blocks: Sequence[Rows | slice],
@@ -32,7 +32,9 @@ def step(
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
+        TypeError: the model has no `WholeDataTotals`.
     """
+    model = require(model, WholeDataTotals, "batch variational Bayes")
     prior = state.prior
     total = model.zero_statistics()
     bound = model.global_bound(state.lambda_, prior)

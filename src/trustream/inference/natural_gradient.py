@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from trustream.inference.state import Info, State, advance
-from trustream.models.protocol import Batch, Model
+from trustream.models.protocol import Batch, ConjugateModel
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch,
     *,

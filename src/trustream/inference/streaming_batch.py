@@ -15,7 +15,7 @@ import numpy as np
 
 from trustream.inference import batch, empirical_bayes
 from trustream.inference.state import Info, State
-from trustream.models.protocol import Model, Rows
+from trustream.models.protocol import ConjugateModel, Rows
 
 # Makes the lambda that batch VB starts from, given prior, rows and random numbers.
 Start = Callable[[Any, Rows | slice, np.random.Generator], Any]
@@ -32,7 +32,7 @@ def draw(n_documents: int, batch_size: int, rng: np.random.Generator) -> Rows:
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     rows: Rows,

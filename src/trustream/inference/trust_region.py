@@ -17,11 +17,11 @@ from __future__ import annotations
 from typing import Any
 
 from trustream.inference.state import Info, State, advance
-from trustream.models.protocol import Batch, Model
+from trustream.models.protocol import Batch, ConjugateModel
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch,
     *,
@@ -75,7 +75,7 @@ def step(
 
 
 def penalised_objective(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch,
     anchor: Any,

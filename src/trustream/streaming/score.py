@@ -52,7 +52,7 @@ def score(
     if columns.size == 0:
         return None
     batch = model.batch(_matrix(documents, model.n_words), slice(0, len(documents.keys)))
-    natural = model.restrict(lambda_, prior, batch)
+    natural = model.materialise(model.restrict(lambda_, prior, batch))
     topics = np.empty((prior.alpha.size, columns.size + 1))
     topics[:, np.searchsorted(columns, batch.words)] = natural.rows.T / natural.totals[:, None]
     topics[:, -1] = np.maximum(1.0 - topics[:, :-1].sum(axis=1), 0.0)

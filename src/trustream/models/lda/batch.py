@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream import kernels
 from trustream.models.protocol import Rows
 
 Array = NDArray[Any]
@@ -59,11 +59,15 @@ class BatchMaker:
     making a batch costs only what the batch holds.
     """
 
-    def __init__(self, kernels: ModuleType, n_words: int, dtype: Any) -> None:
-        self._kernels = kernels
+    def __init__(self, backend: str, n_words: int, dtype: str) -> None:
+        self._settings = (backend, n_words, dtype)
+        self._kernels = kernels.get(backend)
         self._n_words = n_words
         self._dtype = dtype
         self._local = threading.local()
+
+    def __reduce__(self) -> Any:
+        return BatchMaker, self._settings
 
     def __call__(self, counts: Any, rows: Rows | slice) -> WordBatch:
         """Rows of a scipy CSR matrix (N, V) whose entries were validated."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from types import ModuleType
@@ -11,27 +12,31 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from trustream import kernels
 from trustream.kernels import ALL_TOPICS, BLOCK, LANES, threads
 from trustream.models.lda.batch import WordBatch
-from trustream.models.lda.lazy_rows import word_parts
-from trustream.models.lda.natural import Beliefs, Blend, Stored
+from trustream.models.lda.lazy_rows import LazyRows, word_parts
+from trustream.models.lda.prior import LdaPrior
 from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
 
+# Words, or other rows, at a time where there are many.
+VISITED = 8192
+
 
 @dataclass(frozen=True)
-class LdaArrays:
+class LdaComputation:
     """What each kernel computes, for all words or documents of a batch.
 
     Attributes:
-        kernels: `kernels.compiled` or `kernels.reference`.
-        collapsed: whether the local step takes expected counts as they are (`collapsed`).
+        backend: which kernels compute, "compiled" or "reference".
+        collapsed: whether the local step takes expected counts as they are (`lda.collapsed`).
         most: most topics of a document in the local step, or ALL_TOPICS.
         strides: whether the local step extrapolates.
     """
 
-    kernels: ModuleType
+    backend: str
     n_topics: int
     dtype: str
     n_threads: int
@@ -39,91 +44,31 @@ class LdaArrays:
     most: int = ALL_TOPICS
     strides: bool = False
 
+    @property
+    def kernels(self) -> ModuleType:
+        """The kernels of the backend."""
+        return kernels.get(self.backend)
+
+    def get_rows(self, lambda_: LazyRows, prior: LdaPrior, words: Array) -> Array:
+        """lambda of the given words, (W, K)."""
+        return lambda_.get(self.kernels, words, prior.pattern, self.n_threads)
+
+    def put_rows(self, lambda_: LazyRows, prior: LdaPrior, words: Array, rows: Array) -> None:
+        """Store lambda of the given words; the caller keeps its totals right."""
+        lambda_.put(self.kernels, words, prior.pattern, rows, self.n_threads)
+
     def table(self, rows: Array) -> tuple[Array, Array]:
         """exp(psi(rows) + offset), or with `collapsed` the rows, (W, padded K), and offset (W,)."""
-        table, offset = self._empty_table(rows.shape[0])
+        table, offset = self.empty_table(rows.shape[0])
 
         def work(start: int, stop: int) -> None:
-            self._fill_table(rows, table, offset, start, stop)
+            self.fill_table(rows, table, offset, start, stop)
 
-        self._over_words(work, rows.shape[0])
+        self.over_words(work, rows.shape[0])
         return table, offset
 
-    def stored(self, source: Stored) -> Array:
-        """Rows of lambda, (W, K)."""
-        return source.lambda_.get(self.kernels, source.words, source.pattern, self.n_threads)
-
-    @np.errstate(over="ignore", invalid="ignore")  # such a step is refused later
-    def blend(
-        self, parts: Blend, *, rows: bool = False, table: bool = False
-    ) -> tuple[Array, Float64, Array, Array]:
-        """(rows, totals, table, offset) of a blend; `rows` or `table` are empty if not wanted."""
-        statistics, stored = parts.statistics, parts.anchor.stored
-        beliefs, rho, scale = statistics.beliefs, parts.rho, parts.scale
-        n_words = parts.anchor.rows.shape[0] if stored is None else stored.words.size
-        made = np.empty((n_words if rows else 0, self.n_topics), self.dtype)
-        out = (made, *self._empty_table(n_words if table else 0))
-        if beliefs is not None:
-            sums = self._update(parts, beliefs, parts.eta, out)
-        elif statistics.rows.shape[1] == parts.eta.shape[1] == 1:
-            # What is the same for all topics is added like a prior of the words.
-            self._update(parts, None, parts.eta + scale * statistics.rows, out)
-            sums = statistics.totals
-        else:
-            out = self._blend_rows(parts, table, out)
-            sums = statistics.totals
-        totals = (1 - rho) * parts.anchor.totals + rho * (parts.eta_totals + scale * sums)
-        made, exp_psi, offset = out
-        return made, totals, exp_psi, offset
-
-    def _update(
-        self, parts: Blend, beliefs: Beliefs | None, eta: Array, out: tuple[Array, Array, Array]
-    ) -> Float64:
-        """Fill `out` (rows, table, offset); the sums over words of the beliefs' statistics."""
-        stored, rho = parts.anchor.stored, parts.rho
-        if stored is None:
-            rows, keep = parts.anchor.rows, 1 - rho
-            words, base = np.arange(rows.shape[0], dtype=np.int32), rho * eta
-        else:
-            rows, keep = stored.lambda_.stored, (1 - rho) * stored.lambda_.scale
-            words = stored.words
-            base = rho * eta + (1 - rho) * stored.lambda_.level(words, stored.pattern)
-        if beliefs is None:
-            none = np.empty(0, np.int64)
-            walk = (none, none.astype(np.int32), none)
-            local = (np.empty(0, self.dtype), *2 * (self._empty_table(0)[0],))
-        else:
-            batch = beliefs.batch
-            walk = (batch.word_ptr, batch.documents, batch.positions)
-            local = (beliefs.ratio, beliefs.theta, beliefs.table)
-        gain = rho * parts.scale
-        recipe = (rows, words, keep, np.asarray(base, self.dtype), gain, self.collapsed)
-        blocks = np.empty((0 if beliefs is None else -(-words.size // BLOCK), self.n_topics))
-
-        def work(start: int, stop: int) -> None:
-            self.kernels.lda_update(*walk, *local, *recipe, *out, blocks, start, stop)
-
-        self._over_words(work, words.size)
-        return np.asarray(blocks.sum(axis=0))
-
-    def _blend_rows(
-        self, parts: Blend, table: bool, out: tuple[Array, Array, Array]
-    ) -> tuple[Array, Array, Array]:
-        """The same with statistics that are summed already, topic by topic."""
-        n_words = parts.anchor.rows.shape[0]
-        made = np.empty((n_words, self.n_topics), self.dtype)
-        eta = np.asarray(parts.eta, self.dtype)
-        recipe = (parts.anchor.rows, eta, parts.statistics.rows, parts.rho, parts.scale)
-
-        def work(start: int, stop: int) -> None:
-            self.kernels.blend_rows(*recipe, made, start, stop)
-            if table:
-                self._fill_table(made, *out[1:], start, stop)
-
-        self._over_words(work, n_words)
-        return made, *out[1:]
-
-    def _fill_table(self, rows: Array, table: Array, offset: Array, start: int, stop: int) -> None:
+    def fill_table(self, rows: Array, table: Array, offset: Array, start: int, stop: int) -> None:
+        """The words [start, stop) of `table`."""
         if self.collapsed:
             part = slice(start, stop)
             table[part, : self.n_topics], offset[part] = rows[part], 0
@@ -131,7 +76,8 @@ class LdaArrays:
         else:
             self.kernels.exp_digamma(rows, table, offset, start, stop)
 
-    def _empty_table(self, n_words: int) -> tuple[Array, Array]:
+    def empty_table(self, n_words: int) -> tuple[Array, Array]:
+        """Memory for `table` of so many words."""
         width = -(-self.n_topics // LANES) * LANES
         return np.empty((n_words, width), self.dtype), np.empty(n_words, self.dtype)
 
@@ -204,7 +150,7 @@ class LdaArrays:
                 stop,
             )
 
-        self._over_words(work, batch.n_words)
+        self.over_words(work, batch.n_words)
         return rows, totals.sum(axis=0)
 
     def bound(
@@ -244,7 +190,7 @@ class LdaArrays:
         def work(start: int, stop: int) -> None:
             self.kernels.dirichlet_terms(rows, other, blocks, start, stop)
 
-        self._over_words(work, rows.shape[0])
+        self.over_words(work, rows.shape[0])
         return np.asarray(blocks.sum(axis=0))
 
     def digamma(self, x: Array) -> Array:
@@ -262,11 +208,29 @@ class LdaArrays:
             return np.log(x)
         return self.digamma(x) if x.ndim > 1 else np.asarray(special.digamma(x))
 
-    def _over_words(self, work: Any, n_words: int) -> None:
+    def over_words(self, work: Any, n_words: int) -> None:
+        """Call work(start, stop) for parts of the words, shared out among threads."""
         threads.run(work, word_parts(n_words, self.n_threads), self.n_threads)
 
     def _over_documents(self, work: Any, batch: WordBatch) -> None:
         threads.run(work, document_parts(batch.indptr, self.n_threads), self.n_threads)
+
+
+def dirichlet_divergence(terms: Float64, totals: Float64, other_totals: Float64) -> float:
+    """KL between Dirichlets summed over topics: `dirichlet_terms` and what their totals add."""
+    normalisers = special.gammaln(totals) - special.gammaln(other_totals)
+    inner = (totals - other_totals) * special.digamma(totals)
+    return float((normalisers - inner + terms[1] - terms[0] + terms[2]).sum())
+
+
+def word_blocks(n_words: int) -> Iterator[Array]:
+    """All words, some at a time.
+
+    >>> [words.size for words in word_blocks(10_000)]
+    [8192, 1808]
+    """
+    for first in range(0, n_words, VISITED):
+        yield np.arange(first, min(first + VISITED, n_words))
 
 
 def document_parts(indptr: Array, n_threads: int) -> list[threads.Part]:

@@ -1,4 +1,9 @@
-"""What LDA's priors are learned from: alpha from gamma, eta from lambda (section 3.1)."""
+"""What LDA's priors are learned from: alpha from gamma, eta from lambda (section 3.1).
+
+Documents are draws of theta ~ Dir(alpha) and topics draws of beta ~ Dir(eta), so that
+`DirichletEvidence` needs the mean of E[log theta_dk] over documents and that of E[log beta_kv] over
+topics.
+"""
 
 from __future__ import annotations
 
@@ -8,38 +13,68 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from trustream.models.lda.computation import LdaArrays
+from trustream.models.dirichlet_evidence import DirichletEvidence
+from trustream.models.lda.computation import VISITED, LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.protocol import DirichletEvidence, Float64
+from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
 
 # Words whose lambda is looked at in one step to learn eta: enough for a steady estimate, few
 # enough for the step's cost not to depend on the vocabulary.
 _SAMPLED_WORDS = 256
-# Words at a time where all of lambda is visited.
-VISITED_WORDS = 8192
 
 
-def of_alpha(arrays: LdaArrays, prior: LdaPrior, locals_: list[Array]) -> DirichletEvidence:
+def of_priors(
+    computation: LdaComputation,
+    lambda_: LazyRows,
+    prior: LdaPrior,
+    locals_: list[Array],
+    *,
+    words: Array | None,
+    rng: np.random.Generator | None,
+) -> dict[str, DirichletEvidence]:
+    """The evidence of alpha and eta, where there is something to learn from.
+
+    A (V, K) prior is the user's word and stays. One topic, or one word, says nothing.
+
+    Args:
+        words: learn an eta for each of these words, or None: one eta for all words.
+        rng: draws the words that one eta is learned from; None takes all of them.
+    """
+    found = {}
+    if computation.n_topics > 1:
+        found["alpha"] = of_alpha(computation, prior, locals_)
+    if lambda_.stored.shape[0] > 1 and prior.pattern.shape[1] == 1:
+        if words is not None:
+            found["eta"] = of_words(computation, lambda_, prior, words)
+        elif prior.pattern.shape[0] == 1:
+            found["eta"] = of_eta(computation, lambda_, prior, rng)
+    return found
+
+
+def of_alpha(
+    computation: LdaComputation, prior: LdaPrior, locals_: list[Array]
+) -> DirichletEvidence:
     """The documents are draws of theta: mean over them of E[log theta_k]."""
     count = sum(gamma.shape[0] for gamma in locals_)
-    total = np.zeros(arrays.n_topics)
+    total = np.zeros(computation.n_topics)
     for gamma in locals_:
-        if arrays.collapsed:
+        if computation.collapsed:
             lengths = gamma.sum(axis=1, dtype=np.float64)
-            total += _uncertain_psi(arrays, gamma, prior.alpha).sum(axis=0, dtype=np.float64)
+            total += _uncertain_psi(computation, gamma, prior.alpha).sum(axis=0, dtype=np.float64)
             total -= special.digamma(lengths).sum()
         else:
-            by_topic = np.empty(arrays.n_topics)
-            of_sums = arrays.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
+            by_topic = np.empty(computation.n_topics)
+            of_sums = computation.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
             total += by_topic - of_sums
-    return DirichletEvidence(prior.alpha, total / max(count, 1), 1.0, 0.0, float(count))
+    mean_log = total / max(count, 1)
+    return DirichletEvidence(prior.alpha, mean_log, 1.0, 0.0, float(count), computation.backend)
 
 
 def of_eta(
-    arrays: LdaArrays,
+    computation: LdaComputation,
     lambda_: LazyRows,
     prior: LdaPrior,
     rng: np.random.Generator | None,
@@ -53,38 +88,43 @@ def of_eta(
         words = np.arange(n_words)
     else:
         words = rng.integers(n_words, size=_SAMPLED_WORDS)
-    mean_log = _mean_psi(arrays, lambda_, prior, words).sum() / words.size
-    mean_log -= special.digamma(lambda_.totals).sum() / arrays.n_topics
-    parameter = np.array([prior.eta])
-    count = float(arrays.n_topics)
-    return DirichletEvidence(parameter, np.array([mean_log]), n_words, 0.0, count)
+    mean_log = _mean_psi(computation, lambda_, prior, words).sum() / words.size
+    mean_log -= special.digamma(lambda_.totals).sum() / computation.n_topics
+    parameter, count = np.array([prior.eta]), float(computation.n_topics)
+    return DirichletEvidence(
+        parameter, np.array([mean_log]), n_words, 0.0, count, computation.backend
+    )
 
 
 def of_words(
-    arrays: LdaArrays, lambda_: LazyRows, prior: LdaPrior, words: Array
+    computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior, words: Array
 ) -> DirichletEvidence:
     """The same with a parameter for each of the given words, the others held fixed."""
     parameter = np.broadcast_to(prior.rows(words)[:, 0], (words.size,)).copy()
-    mean_log = _mean_psi(arrays, lambda_, prior, words) - special.digamma(lambda_.totals).mean()
-    rest = max(float(prior.totals[0] - parameter.sum()), 0.0)
-    return DirichletEvidence(parameter, mean_log, 1.0, rest, float(arrays.n_topics))
+    mean_log = (
+        _mean_psi(computation, lambda_, prior, words) - special.digamma(lambda_.totals).mean()
+    )
+    rest, count = max(float(prior.totals[0] - parameter.sum()), 0.0), float(computation.n_topics)
+    return DirichletEvidence(parameter, mean_log, 1.0, rest, count, computation.backend)
 
 
-def _mean_psi(arrays: LdaArrays, lambda_: LazyRows, prior: LdaPrior, words: Array) -> Float64:
+def _mean_psi(
+    computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior, words: Array
+) -> Float64:
     """Mean over topics of psi(lambda_vk), (W,)."""
     sums = np.empty(words.size)
-    if arrays.collapsed:
-        for first in range(0, words.size, VISITED_WORDS):
-            part = words[first : first + VISITED_WORDS]
-            rows = lambda_.get(arrays.kernels, part, prior.pattern, arrays.n_threads)
-            psi = _uncertain_psi(arrays, rows, prior.rows(part))
+    if computation.collapsed:
+        for first in range(0, words.size, VISITED):
+            part = words[first : first + VISITED]
+            rows = computation.get_rows(lambda_, prior, part)
+            psi = _uncertain_psi(computation, rows, prior.rows(part))
             sums[first : first + part.size] = psi.sum(axis=1, dtype=np.float64)
     else:
-        lambda_.psi_sums(arrays.kernels, words, prior.pattern, sums, arrays.n_threads)
-    return sums / arrays.n_topics
+        lambda_.psi_sums(computation.kernels, words, prior.pattern, sums, computation.n_threads)
+    return sums / computation.n_topics
 
 
-def _uncertain_psi(arrays: LdaArrays, parameters: Array, prior: Float64) -> Array:
+def _uncertain_psi(computation: LdaComputation, parameters: Array, prior: Float64) -> Array:
     """E[psi(prior + n)] of uncertain counts n, (n, K), for the collapsed local step.
 
     parameters = prior + E[n], and the counts are close to Poisson ones: zero with
@@ -98,5 +138,5 @@ def _uncertain_psi(arrays: LdaArrays, parameters: Array, prior: Float64) -> Arra
     a = np.broadcast_to(prior, parameters.shape).astype(parameters.dtype)
     counts = np.maximum(parameters - a, np.finfo(parameters.dtype).tiny)
     some = -np.expm1(-counts)
-    psi = arrays.digamma(np.ascontiguousarray(a))
-    return np.asarray(psi + some * (arrays.digamma(a + counts / some) - psi))
+    psi = computation.digamma(np.ascontiguousarray(a))
+    return np.asarray(psi + some * (computation.digamma(a + counts / some) - psi))

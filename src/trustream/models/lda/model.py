@@ -9,31 +9,31 @@ lambda is (V, K) here and (K, V), as `components_`, only for people.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import special
 
 from trustream import kernels
+from trustream.models.dirichlet_evidence import DirichletEvidence
 from trustream.models.lda import evidence
 from trustream.models.lda.batch import BatchMaker, WordBatch, segment_sums
-from trustream.models.lda.computation import LdaArrays
+from trustream.models.lda.blend import BlendedNatural, Natural, Statistics
+from trustream.models.lda.computation import LdaComputation, dirichlet_divergence, word_blocks
 from trustream.models.lda.lazy_rows import LazyRows
-from trustream.models.lda.learned_priors import LearnedPriors
-from trustream.models.lda.natural import Beliefs, Blend, LdaNatural, Stored
+from trustream.models.lda.natural import BeliefStatistics, LdaNatural, StoredNatural
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.lda.totals import RunningTotals
+from trustream.models.lda.total import LdaTotal
 from trustream.models.protocol import Float64, Rows
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class LdaModel(LearnedPriors, RunningTotals):
-    """LDA behind the protocol of `models.protocol`.
+class LdaModel:
+    """LDA as a `ConjugateModel` with all capabilities (`models.protocol`).
 
     Attributes:
         n_components: K.
@@ -60,23 +60,22 @@ class LdaModel(LearnedPriors, RunningTotals):
     max_doc_topics: int | None = None
     strides: bool = False
 
-    @cached_property
-    def _arrays(self) -> LdaArrays:
-        module = kernels.get(self.backend)
-        most = self.max_doc_topics or kernels.ALL_TOPICS
-        return LdaArrays(
-            module,
+    @property
+    def computation(self) -> LdaComputation:
+        """The kernels on whole batches, with this model's settings."""
+        return LdaComputation(
+            self.backend,
             self.n_components,
             self.dtype,
             self.n_threads,
             self.collapsed,
-            most,
+            self.max_doc_topics or kernels.ALL_TOPICS,
             self.strides,
         )
 
     @cached_property
     def _make_batch(self) -> BatchMaker:
-        return BatchMaker(self._arrays.kernels, self.n_words, self.dtype)
+        return BatchMaker(self.backend, self.n_words, self.dtype)
 
     def batch(self, data: Any, rows: Rows | slice) -> WordBatch:
         """Rows of a CSR matrix of counts (N, V).
@@ -109,61 +108,58 @@ class LdaModel(LearnedPriors, RunningTotals):
         others = 0.01 * rng.gamma(100.0 * (self.n_words - batch.n_words), size=self.n_components)
         return LdaNatural(rows, rows.sum(axis=0, dtype=np.float64) + others)
 
-    def restrict(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> LdaNatural:
-        """lambda of the batch's words, as long as lambda is not changed."""
-        source = Stored(lambda_, batch.words, prior.pattern)
-        return LdaNatural(None, lambda_.totals, self._arrays, source)
+    def restrict(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> StoredNatural:
+        """lambda of the batch's words, where it is stored."""
+        return StoredNatural(lambda_, prior, batch.words)
 
     def blend(
         self,
-        anchor: LdaNatural,
+        anchor: Natural,
         prior: LdaPrior,
         batch: WordBatch,
-        statistics: LdaNatural,
+        statistics: Statistics,
         rho: float,
         scale: float,
-    ) -> LdaNatural:
-        """(1 - rho) lambda_t + rho (eta + scale s) (equation 14), rows and totals alike."""
-        parts = Blend(anchor, prior.rows(batch.words), prior.totals, statistics, rho, scale)
-        return LdaNatural(None, None, self._arrays, parts)
+    ) -> BlendedNatural:
+        """(1 - rho) lambda_t + rho (eta + scale s), equation 14: see `lda.blend`."""
+        return BlendedNatural(anchor, prior.rows(batch.words), prior.totals, statistics, rho, scale)
 
     def add(
-        self, anchor: LdaNatural, prior: LdaPrior, batch: WordBatch, statistics: LdaNatural
-    ) -> LdaNatural:
+        self, anchor: Natural, prior: LdaPrior, batch: WordBatch, statistics: Statistics
+    ) -> BlendedNatural:
         """lambda_t + s: the full step (rho = 1) of a batch whose prior is lambda_t."""
-        parts = Blend(anchor, anchor.rows, anchor.totals, statistics, 1.0, 1.0)
-        return LdaNatural(None, None, self._arrays, parts)
+        return BlendedNatural(anchor, *self.materialise(anchor), statistics, 1.0, 1.0)
+
+    def materialise(self, natural: Natural | Statistics) -> LdaNatural:
+        """Rows and totals; see `lda.natural` for what they are computed from."""
+        return natural.materialise(self.computation)
 
     def gradient(
         self,
         lambda_: LazyRows,
         prior: LdaPrior,
         batch: WordBatch,
-        statistics: LdaNatural,
+        statistics: Statistics,
         scale: float,
     ) -> Float64:
         """eta + scale s - lambda, (V K,): of all words, since those without s decay."""
         values = prior.rows(slice(None)) - lambda_.dense(prior.pattern)
-        values[batch.words] += scale * statistics.rows.astype(np.float64)
+        values[batch.words] += scale * self.materialise(statistics).rows.astype(np.float64)
         return np.asarray(values.reshape(-1))
 
     def commit(
-        self,
-        lambda_: LazyRows,
-        prior: LdaPrior,
-        batch: WordBatch,
-        natural: LdaNatural,
-        rho: float,
+        self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch, natural: Natural, rho: float
     ) -> LazyRows:
         """The batch's words as given; all others decay lazily."""
-        table = lambda_.decayed(rho, prior.eta, prior.pattern, natural.totals)
-        self._put(table, prior, batch.words, natural.rows)
+        rows, totals = self.materialise(natural)
+        table = lambda_.decayed(rho, prior.eta, prior.pattern, totals)
+        self.computation.put_rows(table, prior, batch.words, rows)
         return table
 
     def savepoint(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> Callable[[], None]:
         """The batch's rows of lambda, and of the prior where it is learned word by word."""
         words = batch.words
-        restore_rows = lambda_.savepoint(self._arrays.kernels, words, self.n_threads)
+        restore_rows = lambda_.savepoint(self.computation.kernels, words, self.n_threads)
         if not self.eta_per_word or prior.pattern.shape != (self.n_words, 1):
             return restore_rows
         pattern = prior.pattern[words]
@@ -174,22 +170,11 @@ class LdaModel(LearnedPriors, RunningTotals):
 
         return restore
 
-    def _get(self, lambda_: LazyRows, prior: LdaPrior, words: Array) -> Array:
-        return lambda_.get(self._arrays.kernels, words, prior.pattern, self.n_threads)
-
-    def _put(self, lambda_: LazyRows, prior: LdaPrior, words: Array, rows: Array) -> None:
-        lambda_.put(self._arrays.kernels, words, prior.pattern, rows, self.n_threads)
-
-    def is_finite(self, natural: LdaNatural | LazyRows) -> bool:
+    def is_finite(self, value: LdaNatural | LazyRows) -> bool:
         """Entries are not negative, so a bad one shows in the totals."""
-        return bool(np.all(natural.totals < np.finfo(self.dtype).max))
+        return bool(np.all(value.totals < np.finfo(self.dtype).max))
 
     # --- local beliefs
-
-    @property
-    def exact_local(self) -> bool:
-        """A local step has only so many iterations, and more than one optimum."""
-        return False
 
     @np.errstate(over="ignore", invalid="ignore")  # such a step is refused later
     def beliefs(
@@ -212,39 +197,36 @@ class LdaModel(LearnedPriors, RunningTotals):
 
     def local_step(
         self,
-        natural: LdaNatural,
+        natural: Natural,
         prior: LdaPrior,
         batch: WordBatch,
         local: Array,
         n_local: int,
         tol: float,
-    ) -> tuple[Array, LdaNatural]:
+    ) -> tuple[Array, BeliefStatistics]:
         """gamma after at most n_local rounds from `local`, and the statistics of its phi."""
-        table, _ = natural.table(self._arrays)
-        factor, _ = self._arrays.factor(natural.totals)
-        gamma, theta, ratio = self._arrays.local(
+        computation = self.computation
+        table, _, totals = natural.table(computation)
+        factor, _ = computation.factor(totals)
+        gamma, theta, ratio = computation.local(
             batch, table, factor, prior.alpha, local, n_local, tol
         )
-        beliefs = Beliefs(batch, table, theta, ratio)
-        return gamma, LdaNatural(None, None, self._arrays, beliefs)
+        return gamma, BeliefStatistics(batch, table, theta, ratio)
 
     def local_bound(
-        self, natural: LdaNatural, prior: LdaPrior, batch: WordBatch, local: Array
+        self, natural: Natural, prior: LdaPrior, batch: WordBatch, local: Array
     ) -> Float64:
         """Lower bound of each document given beta's beliefs, shape (B,)."""
-        table, offset = natural.table(self._arrays)
-        factor, factor_offset = self._arrays.factor(natural.totals)
+        computation = self.computation
+        table, offset, totals = natural.table(computation)
+        factor, factor_offset = computation.factor(totals)
         offset = offset.astype(np.float64) + factor_offset
-        return self._arrays.bound(batch, table, offset, factor, prior.alpha, local)
+        return computation.bound(batch, table, offset, factor, prior.alpha, local)
 
     # --- terms of the bound
 
     def divergence(
-        self,
-        natural: LdaNatural,
-        prior: LdaPrior,
-        batch: WordBatch,
-        anchor: LdaNatural | None,
+        self, natural: Natural, prior: LdaPrior, batch: WordBatch, anchor: Natural | None
     ) -> float:
         """KL(lambda || anchor or eta) summed over topics, without terms of other words.
 
@@ -252,27 +234,26 @@ class LdaModel(LearnedPriors, RunningTotals):
              + sum_vk { log G(lambda'_vk) - log G(lambda_vk)
                         + (lambda_vk - lambda'_vk) psi(lambda_vk) }
         """
+        rows, totals = self.materialise(natural)
+        other, other_totals = self._other(prior, batch, anchor)
+        terms = self.computation.dirichlet_terms(rows, other)
+        return dirichlet_divergence(terms, totals, other_totals)
+
+    def _other(
+        self, prior: LdaPrior, batch: WordBatch, anchor: Natural | None
+    ) -> tuple[Array, Float64]:
+        """Rows and totals of what a divergence is from: the anchor, or eta without one."""
         if anchor is None:
-            other, other_totals = prior.rows(batch.words), prior.totals
-        else:
-            other, other_totals = anchor
-        terms = self._arrays.dirichlet_terms(natural.rows, other)
-        return _divergence(terms, natural.totals, other_totals)
+            return prior.rows(batch.words), prior.totals
+        return self.materialise(anchor)
 
     def global_bound(self, lambda_: LazyRows, prior: LdaPrior) -> float:
         """-KL(lambda || eta) over all words."""
-        terms = np.zeros((3, self.n_components))
-        for first in range(0, self.n_words, evidence.VISITED_WORDS):
-            words = np.arange(first, min(first + evidence.VISITED_WORDS, self.n_words))
-            rows = self._get(lambda_, prior, words)
-            terms += self._arrays.dirichlet_terms(rows, prior.rows(words))
-        return -_divergence(terms, lambda_.totals, prior.totals)
-
-    def inner(self, natural: LdaNatural, batch: WordBatch, statistics: LdaNatural) -> float:
-        """sum_wk s_wk (psi(lambda_wk) - psi(sum_v lambda_vk))."""
-        psi = self._arrays.expected_log(natural.rows).astype(np.float64)
-        topics = statistics.totals @ self._arrays.expected_log(natural.totals)
-        return float((psi * statistics.rows).sum() - topics)
+        computation, terms = self.computation, np.zeros((3, self.n_components))
+        for words in word_blocks(self.n_words):
+            rows = computation.get_rows(lambda_, prior, words)
+            terms += computation.dirichlet_terms(rows, prior.rows(words))
+        return -dirichlet_divergence(terms, lambda_.totals, prior.totals)
 
     # --- whole-data statistics
 
@@ -280,9 +261,9 @@ class LdaModel(LearnedPriors, RunningTotals):
         """(V, K) of zeros."""
         return np.zeros((self.n_words, self.n_components), self.dtype)
 
-    def add_statistics(self, total: Array, batch: WordBatch, statistics: LdaNatural) -> Array:
+    def add_statistics(self, total: Array, batch: WordBatch, statistics: Statistics) -> Array:
         """Add the batch's rows; each of its words occurs once in `batch.words`."""
-        total[batch.words] += statistics.rows
+        total[batch.words] += self.materialise(statistics).rows
         return total
 
     def posterior(self, prior: LdaPrior, total: Array) -> LazyRows:
@@ -290,15 +271,90 @@ class LdaModel(LearnedPriors, RunningTotals):
         total += (prior.eta * prior.pattern).astype(self.dtype)
         return LazyRows.of(total)
 
+    # --- running totals of memoized inference
+
+    @property
+    def exact_local(self) -> bool:
+        """A local step has only so many iterations, and more than one optimum."""
+        return False
+
+    def running_total(self) -> LdaTotal:
+        """Zeros."""
+        return LdaTotal.zeros(self.n_words, self.n_components)
+
+    def exchange(
+        self, total: LdaTotal, batch: WordBatch, old: Statistics | None, new: Statistics
+    ) -> LdaTotal:
+        """total - old + new in the batch's rows."""
+        if old is not None:
+            total.add(batch.words, self.materialise(old), -1.0)
+        total.add(batch.words, self.materialise(new), 1.0)
+        return total
+
+    def restrict_total(self, total: LdaTotal, prior: LdaPrior, batch: WordBatch) -> LdaNatural:
+        """eta + total of the batch's words."""
+        return total.natural(prior, batch.words, self.dtype)
+
+    def lambda_of_total(self, total: LdaTotal, prior: LdaPrior) -> LazyRows:
+        """eta + total of all words."""
+        return total.lambda_(prior, self.dtype)
+
+    def inner(self, natural: Natural, batch: WordBatch, statistics: Statistics) -> float:
+        """sum_wk s_wk (psi(lambda_wk) - psi(sum_v lambda_vk))."""
+        (rows, totals), s = self.materialise(natural), self.materialise(statistics)
+        psi = self.computation.expected_log(rows).astype(np.float64)
+        topics = s.totals @ self.computation.expected_log(totals)
+        return float((psi * s.rows).sum() - topics)
+
+    def inner_total(self, lambda_: LazyRows, prior: LdaPrior, total: LdaTotal) -> float:
+        """The same over all words."""
+        return total.inner(self.computation, lambda_, prior)
+
+    # --- empirical Bayes
+
+    def prior_evidence(
+        self,
+        lambda_: LazyRows,
+        prior: LdaPrior,
+        batch: WordBatch | None,
+        locals_: list[Array],
+        rng: np.random.Generator | None,
+    ) -> dict[str, DirichletEvidence]:
+        """alpha from the documents' gamma, eta from lambda.
+
+        eta is learned from a sample of words drawn with `rng` (all words without it), or with
+        `eta_per_word` for the words of the batch (all words without one).
+        """
+        words = self._words(batch) if self.eta_per_word else None
+        return evidence.of_priors(self.computation, lambda_, prior, locals_, words=words, rng=rng)
+
+    def _words(self, batch: WordBatch | None) -> Array:
+        return np.arange(self.n_words) if batch is None else batch.words
+
+    def replace_prior(
+        self,
+        lambda_: LazyRows,
+        prior: LdaPrior,
+        batch: WordBatch | None,
+        values: dict[str, Float64],
+    ) -> tuple[LazyRows, LdaPrior]:
+        """New alpha and eta; rows whose pattern changes are stored anew, lambda stays."""
+        new = replace(prior, alpha=values.get("alpha", prior.alpha))
+        if "eta" not in values:
+            return lambda_, new
+        if not self.eta_per_word:
+            return lambda_, replace(new, eta=float(values["eta"][0]))
+        words = self._words(batch)
+        rows = self.computation.get_rows(lambda_, prior, words)
+        new = new.with_word_eta(
+            words, values["eta"], n_words=self.n_words, in_place=batch is not None
+        )
+        self.computation.put_rows(lambda_, new, words, rows)
+        return lambda_, new
+
     # --- for people
 
     def expected(self, lambda_: LazyRows, prior: LdaPrior) -> Array:
         """E[beta] = lambda / its sum over words, (K, V)."""
         rows = lambda_.dense(prior.pattern)
         return np.ascontiguousarray((rows / rows.sum(axis=0, dtype=np.float64)).T)
-
-
-def _divergence(terms: Float64, totals: Float64, other_totals: Float64) -> float:
-    normalisers = special.gammaln(totals) - special.gammaln(other_totals)
-    inner = (totals - other_totals) * special.digamma(totals)
-    return float((normalisers - inner + terms[1] - terms[0] + terms[2]).sum())

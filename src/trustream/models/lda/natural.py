@@ -1,110 +1,126 @@
-"""lambda or statistics of a batch's words, made from their parts when someone asks."""
+"""lambda or statistics of a batch's words, and what they are computed from.
+
+A local step computes statistics, blend and exp E[log beta] in one pass over memory, and then never
+needs the rows themselves. So what a step hands on are descriptions: rows of lambda stay where they
+are stored (`StoredNatural`), statistics are kept as the beliefs that they are summed from
+(`BeliefStatistics`) and a blend as its parts (`lda.blend.BlendedNatural`). Nothing is computed
+until someone calls `materialise` or `table`:
+
+- `materialise(computation)` gives the numbers, an `LdaNatural`, and keeps them for the next call;
+- `table(computation)` gives exp E[log beta], which a local step works with.
+
+What is described by lambda is of use only until lambda changes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
 from trustream.models.lda.batch import WordBatch
+from trustream.models.lda.computation import LdaComputation
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.prior import LdaPrior
 from trustream.models.protocol import Float64
-
-if TYPE_CHECKING:
-    from trustream.models.lda.computation import LdaArrays
-    from trustream.models.lda.lazy_rows import LazyRows
 
 Array = NDArray[Any]
 
 
-class Stored(NamedTuple):
-    """Rows of lambda where it is kept, with the prior's pattern that belongs to it."""
+class WordTable(NamedTuple):
+    """E[log beta_wk] = log table_wk - offset_w - psi(totals_k) of a batch's words.
 
-    lambda_: LazyRows
-    words: Array  # (W,)
-    pattern: Float64
-
-
-class Beliefs(NamedTuple):
-    """What the statistics of a batch are summed from: n_dw phi_dwk = ratio_dw theta_dk table_wk."""
-
-    batch: WordBatch
-    table: Array
-    theta: Array
-    ratio: Array
-
-
-class Blend(NamedTuple):
-    """(1 - rho) anchor + rho (eta + scale * statistics), to be made when needed."""
-
-    anchor: LdaNatural
-    eta: Array  # (1, 1), (W, 1) or (W, K)
-    eta_totals: Float64
-    statistics: LdaNatural
-    rho: float
-    scale: float
-
-
-class LdaNatural:
-    """lambda or statistics of a batch's words (W, K), and the sums over all words (K,) in float64.
-
-    Rows of lambda stay where they are stored, statistics are kept as the beliefs they are summed
-    from, and a blend as its parts, until someone asks: a local step makes statistics, blend and
-    exp E[log beta] in one pass over memory, and then never needs the rows themselves. So what comes
-    from lambda is of use only until lambda changes.
+    table is (W, padded K), offset (W,) and totals (K,).
     """
 
-    __slots__ = ("_arrays", "_rows", "_totals", "source")
+    table: Array
+    offset: Array
+    totals: Float64
 
-    def __init__(
-        self,
-        rows: Array | None,
-        totals: Float64 | None,
-        arrays: LdaArrays | None = None,
-        source: Stored | Beliefs | Blend | None = None,
-    ) -> None:
-        self._rows, self._totals = rows, totals
-        self._arrays, self.source = arrays, source
 
-    def __iter__(self) -> Iterator[Array]:
-        return iter((self.rows, self.totals))
+class LdaNatural(NamedTuple):
+    """lambda or statistics of a batch's words.
+
+    Attributes:
+        rows: (W, K), or (W, 1) where they are the same for all topics.
+        totals: (K,) in float64, sums over all words.
+    """
+
+    rows: Array
+    totals: Float64
+
+    def materialise(self, computation: LdaComputation) -> LdaNatural:
+        """These numbers."""
+        return self
+
+    def table(self, computation: LdaComputation) -> WordTable:
+        """exp E[log beta] for these rows of lambda."""
+        return WordTable(*computation.table(self.rows), self.totals)
+
+
+class Description(ABC):
+    """lambda or statistics of a batch's words that are not computed yet."""
+
+    __slots__ = ("_made",)
+
+    def __init__(self) -> None:
+        self._made: LdaNatural | None = None
 
     @property
-    def rows(self) -> Array:
-        """(W, K)."""
-        if self._rows is None:
-            self._make()
-        return self._rows  # type: ignore[return-value]
+    def is_made(self) -> bool:
+        """Whether the numbers were asked for before."""
+        return self._made is not None
 
-    @property
-    def totals(self) -> Float64:
-        """(K,)."""
-        if self._totals is None:
-            self._make()
-        return self._totals  # type: ignore[return-value]
+    def materialise(self, computation: LdaComputation) -> LdaNatural:
+        """The numbers, computed at the first call."""
+        if self._made is None:
+            self._made = self._make(computation)
+        return self._made
 
-    @property
-    def stored(self) -> Stored | None:
-        """Where they are kept, of rows of lambda."""
-        return self.source if isinstance(self.source, Stored) else None
+    @abstractmethod
+    def _make(self, computation: LdaComputation) -> LdaNatural:
+        """Compute the numbers."""
 
-    @property
-    def beliefs(self) -> Beliefs | None:
-        """Of statistics that are not summed yet."""
-        return self.source if self._rows is None and isinstance(self.source, Beliefs) else None
 
-    def _make(self) -> None:
-        arrays, source = self._arrays, self.source
-        if isinstance(source, Stored):
-            self._rows = arrays.stored(source)  # type: ignore[union-attr]
-        elif isinstance(source, Beliefs):
-            self._rows, self._totals = arrays.statistics(*source)  # type: ignore[union-attr]
-        elif isinstance(source, Blend):
-            self._rows, self._totals, _, _ = arrays.blend(source, rows=True)  # type: ignore[union-attr]
+class StoredNatural(Description):
+    """lambda of a batch's words, where lambda is kept.
 
-    def table(self, arrays: LdaArrays) -> tuple[Array, Array]:
-        """exp(psi(rows) + offset), (W, padded K), and offset (W,)."""
-        if self._rows is None and isinstance(self.source, Blend):
-            _, self._totals, table, offset = arrays.blend(self.source, table=True)
-            return table, offset
-        return arrays.table(self.rows)
+    Attributes:
+        lambda_, prior: lambda of all words, and the prior that its rows decay to.
+        words: (W,).
+    """
+
+    __slots__ = ("lambda_", "prior", "words")
+
+    def __init__(self, lambda_: LazyRows, prior: LdaPrior, words: Array) -> None:
+        super().__init__()
+        self.lambda_, self.prior, self.words = lambda_, prior, words
+
+    def _make(self, computation: LdaComputation) -> LdaNatural:
+        rows = computation.get_rows(self.lambda_, self.prior, self.words)
+        return LdaNatural(rows, self.lambda_.totals)
+
+    def table(self, computation: LdaComputation) -> WordTable:
+        """exp E[log beta] for these rows of lambda."""
+        return self.materialise(computation).table(computation)
+
+
+class BeliefStatistics(Description):
+    """s_wk = sum_d n_dw phi_dwk of a batch, where n_dw phi_dwk = ratio_dw theta_dk table_wk.
+
+    Attributes:
+        batch: the documents d.
+        table: (W, padded K), exp E[log beta] that the local step worked with.
+        theta: (B, padded K), exp E[log theta] that it ended with.
+        ratio: (nnz,), counts over sum_k theta_dk table_wk.
+    """
+
+    __slots__ = ("batch", "ratio", "table", "theta")
+
+    def __init__(self, batch: WordBatch, table: Array, theta: Array, ratio: Array) -> None:
+        super().__init__()
+        self.batch, self.table, self.theta, self.ratio = batch, table, theta, ratio
+
+    def _make(self, computation: LdaComputation) -> LdaNatural:
+        return LdaNatural(*computation.statistics(self.batch, self.table, self.theta, self.ratio))

@@ -121,6 +121,9 @@ class GaussianBatch:
         self.x = x
         self._features: GaussianFeatures | None = None
 
+    def __reduce__(self) -> Any:
+        return GaussianBatch, (self.x,)
+
     @property
     def size(self) -> int:
         """B."""

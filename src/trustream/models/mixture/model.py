@@ -14,25 +14,20 @@ by. The priors stay as given: one draw of the weights says nothing about their p
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from trustream.families import dirichlet, exponential
+from trustream.families import dirichlet
 from trustream.kernels import BACKENDS
+from trustream.models.dense_model import BatchT, DenseModel, NaturalT, PriorT
 from trustream.models.mixture import feature_blocks
-from trustream.models.protocol import Batch, DirichletEvidence
+from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
-Float64 = NDArray[np.float64]
-
-NaturalT = TypeVar("NaturalT", bound=tuple[Any, ...])
-PriorT = TypeVar("PriorT")
-BatchT = TypeVar("BatchT", bound=Batch)
 
 
 def positive(name: str, value: ArrayLike) -> Float64:
@@ -48,8 +43,8 @@ def positive(name: str, value: ArrayLike) -> Float64:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
-    """A mixture; see `models.protocol.Model` for the methods that algorithms call.
+class MixtureModel(DenseModel[NaturalT, PriorT, BatchT]):
+    """A mixture as a `ConjugateModel`, with all capabilities but learnable priors.
 
     Attributes:
         n_components: K.
@@ -77,10 +72,6 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
     # --- what a particular mixture says about itself
 
     @abstractmethod
-    def eta(self, prior: PriorT) -> NaturalT:
-        """The prior as a Natural, entries broadcastable to lambda_'s."""
-
-    @abstractmethod
     def assign(self, natural: NaturalT, prior: PriorT, batch: BatchT) -> tuple[Array, NaturalT]:
         """(phi, Statistics) at the best phi (B, K) given `natural`."""
 
@@ -101,75 +92,8 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         """sum_k KL(q(beta_k) || other(beta_k)) in nats."""
 
     @abstractmethod
-    def initial(self, prior: PriorT, rng: np.random.Generator) -> NaturalT:
-        """A random lambda_ to start from, whatever the data."""
-
-    @abstractmethod
-    def zero_statistics(self) -> NaturalT:
-        """A total of nothing, in float64."""
-
-    @abstractmethod
     def component_inner(self, natural: NaturalT, statistics: NaturalT) -> float:
         """sum_k <E_q[t(beta_k)], s_k> in nats."""
-
-    # --- global parameters
-
-    def random_start(self, prior: PriorT, batch: BatchT, rng: np.random.Generator) -> NaturalT:
-        """What `initial` draws.
-
-        It owes nothing to lambda_t, but the lambda that follows does: there component k has all
-        that component k has seen, and draws the batch's points to where they belong. A start near
-        lambda_t finds fewer of the components in the data (a test of streaming VB shows it).
-        """
-        return self.initial(prior, rng)
-
-    def restrict(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> NaturalT:
-        """All of lambda_: a batch touches everything."""
-        return lambda_
-
-    def blend(
-        self,
-        anchor: NaturalT,
-        prior: PriorT,
-        batch: BatchT,
-        statistics: NaturalT,
-        rho: float,
-        scale: float,
-    ) -> NaturalT:
-        """(1 - rho) lambda_t + rho (eta + scale s), entry by entry."""
-        return exponential.blend(anchor, self.eta(prior), statistics, float(rho), float(scale))
-
-    def add(self, anchor: NaturalT, prior: PriorT, batch: BatchT, statistics: NaturalT) -> NaturalT:
-        """lambda_t + s, entry by entry."""
-        return type(anchor)(*(old + s for old, s in zip(anchor, statistics, strict=True)))
-
-    def gradient(
-        self,
-        lambda_: NaturalT,
-        prior: PriorT,
-        batch: BatchT,
-        statistics: NaturalT,
-        scale: float,
-    ) -> Float64:
-        """eta + scale s - lambda, part after part."""
-        parts = zip(lambda_, self.eta(prior), statistics, strict=True)
-        return np.concatenate(
-            [np.ravel(eta + scale * s - old) for old, eta, s in parts], dtype=float
-        )
-
-    def commit(
-        self, lambda_: NaturalT, prior: PriorT, batch: BatchT, natural: NaturalT, rho: float
-    ) -> NaturalT:
-        """`natural`, which is all of the new lambda_."""
-        return natural
-
-    def savepoint(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> Callable[[], None]:
-        """Nothing to put back: a step makes a new lambda_."""
-        return lambda: None
-
-    def is_finite(self, natural: NaturalT) -> bool:
-        """Whether every number is finite."""
-        return all(bool(np.isfinite(part).all()) for part in natural)
 
     # --- local beliefs
 
@@ -213,91 +137,12 @@ class MixtureModel(ABC, Generic[NaturalT, PriorT, BatchT]):
 
     # --- terms of the bound
 
-    def divergence(
-        self,
-        natural: NaturalT,
-        prior: PriorT,
-        batch: BatchT | None = None,
-        anchor: NaturalT | None = None,
-    ) -> float:
-        """KL(q_natural || q_anchor), or from the prior when anchor is None, in nats; exact."""
-        other = self.eta(prior) if anchor is None else anchor
+    def kl(self, natural: NaturalT, other: NaturalT) -> float:
+        """KL of the weights and of all components, in nats."""
         weights = float(dirichlet.kl(natural[0], other[0]))
         return weights + self.component_divergence(natural, other)
-
-    def global_bound(self, lambda_: NaturalT, prior: PriorT) -> float:
-        """E_q[log p(beta, pi) / q(beta, pi)] = -KL(q || prior), in nats."""
-        return -self.divergence(lambda_, prior)
 
     def inner(self, natural: NaturalT, batch: BatchT | None, statistics: NaturalT) -> float:
         """sum_k E[log pi_k] s_k + sum_k <E[t(beta_k)], s_k>."""
         weights = float(dirichlet.expected_log(natural[0]) @ statistics[0])
         return weights + self.component_inner(natural, statistics)
-
-    # --- whole-data statistics
-
-    def add_statistics(self, total: NaturalT, batch: BatchT, statistics: NaturalT) -> NaturalT:
-        """total + statistics, in place."""
-        for whole, part in zip(total, statistics, strict=True):
-            np.add(whole, part, out=whole)
-        return total
-
-    def posterior(self, prior: PriorT, total: NaturalT) -> NaturalT:
-        """eta + total, in the parameters' own types."""
-        eta = self.eta(prior)
-        return type(eta)(
-            *(
-                np.add(whole, part).astype(part.dtype)
-                for whole, part in zip(total, eta, strict=True)
-            )
-        )
-
-    # --- running totals: Statistics in float64, over everything
-
-    def keep(self, statistics: NaturalT) -> NaturalT:
-        """The arrays themselves, in whatever type the statistics have."""
-        return statistics
-
-    def running_total(self) -> NaturalT:
-        """Zeros."""
-        return self.zero_statistics()
-
-    def exchange(
-        self, total: NaturalT, batch: BatchT, old: NaturalT | None, new: NaturalT
-    ) -> NaturalT:
-        """total - old + new, in place."""
-        if old is not None:
-            for whole, part in zip(total, old, strict=True):
-                np.subtract(whole, part, out=whole)
-        return self.add_statistics(total, batch, new)
-
-    def restrict_total(self, total: NaturalT, prior: PriorT, batch: BatchT) -> NaturalT:
-        """eta + total, all of it."""
-        return self.posterior(prior, total)
-
-    def lambda_of_total(self, total: NaturalT, prior: PriorT) -> NaturalT:
-        """eta + total."""
-        return self.posterior(prior, total)
-
-    def inner_total(self, lambda_: NaturalT, prior: PriorT, total: NaturalT) -> float:
-        """<E[t], total>."""
-        return self.inner(lambda_, None, total)
-
-    # --- empirical Bayes: there is nothing to learn
-
-    def prior_evidence(
-        self,
-        lambda_: NaturalT,
-        prior: PriorT,
-        batch: BatchT | None,
-        locals_: list[Any],
-        rng: np.random.Generator | None,
-    ) -> dict[str, DirichletEvidence]:
-        """Empty: a mixture has one draw of its weights, so their prior has no best value."""
-        return {}
-
-    def replace_prior(
-        self, lambda_: NaturalT, prior: PriorT, batch: BatchT | None, values: dict[str, Float64]
-    ) -> tuple[NaturalT, PriorT]:
-        """lambda_ and prior as they are."""
-        return lambda_, prior
