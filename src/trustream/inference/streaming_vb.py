@@ -42,6 +42,7 @@ from trustream.models.protocol import (
     Float64,
     LearnablePriors,
     PosteriorAddition,
+    has,
     require,
 )
 
@@ -94,15 +95,13 @@ def step(
         rng: draws where the batch starts.
         tol: stop when a pair raises the objective by less than this many nats a data point; None
             does `n_inner` pairs and does not compute the objective, which takes its time.
-        learn: whether alpha is learned (`learned`), where the model has one.
+        learn: whether alpha is learned (`learned`), if the model has `LearnablePriors`.
         start: a Natural for the first local step; None is the model's `random_start`.
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
-        TypeError: the model has no `PosteriorAddition`, or no `LearnablePriors` with `learn`.
+        TypeError: the model has no `PosteriorAddition`.
     """
-    if learn:
-        require(model, LearnablePriors, f"learning alpha in {_NAME}")
     model, prior = require(model, PosteriorAddition, _NAME), state.prior
     anchor = model.restrict(state.lambda_, prior, batch)
     natural = model.random_start(prior, batch, rng) if start is None else start
@@ -125,7 +124,7 @@ def step(
     natural = model.add(anchor, prior, batch, statistics)
     # Learning rate 0 where the batch is silent: lambda_n stays.
     state = advance(model, state, batch, natural, 0.0)
-    if learn:
+    if learn and has(model, LearnablePriors):
         state = learned(model, state, batch, local, rng)
     size = batch.size
     info = Info(state.n_steps, 1.0, size, size, n_done, local, tuple(objective))

@@ -46,7 +46,7 @@ class DirichletEvidence(NamedTuple):
     def improved(self, rho: float) -> Float64:
         """The parameter after one safeguarded step; unchanged if no step is any good.
 
-        >>> evidence = DirichletEvidence(np.ones(2), np.array([-0.1, -5.0]), 1.0, 0.0, 9.0)
+        >>> evidence = DirichletEvidence(np.ones(2), np.array([-0.5, -1.2]), 1.0, 0.0, 9.0)
         >>> new = evidence.improved(1.0)
         >>> bool(new[0] > new[1])
         True

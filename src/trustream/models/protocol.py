@@ -41,6 +41,7 @@ has them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
@@ -256,6 +257,20 @@ class LearnablePriors(ConjugateModel, Protocol):
         """
 
 
+@cache
+def _members(capability: Any) -> list[str]:
+    return [name for name in dir(capability) if not name.startswith("_")]
+
+
+def has(model: object, capability: Any) -> bool:
+    """Whether a model, or what stands for one, has all members of a capability.
+
+    >>> has(object(), LearnablePriors)
+    False
+    """
+    return all(hasattr(model, name) for name in _members(capability))
+
+
 def require(
     model: ConjugateModel, capability: Callable[..., CapabilityT], algorithm: str
 ) -> CapabilityT:
@@ -269,12 +284,10 @@ def require(
         ...
     TypeError: an adaptive learning rate needs a model with GradientVector, object lacks batch, ...
     """
-    protocol: Any = capability
-    if isinstance(model, protocol):
+    if has(model, capability):
         return cast(CapabilityT, model)
-    needed = [name for name in dir(protocol) if not name.startswith("_")]
-    missing = ", ".join(name for name in needed if not hasattr(model, name))
+    missing = ", ".join(name for name in _members(capability) if not hasattr(model, name))
+    name = getattr(capability, "__name__", repr(capability))
     raise TypeError(
-        f"{algorithm} needs a model with {protocol.__name__}, {type(model).__name__} lacks "
-        f"{missing}"
+        f"{algorithm} needs a model with {name}, {type(model).__name__} lacks {missing}"
     )
