@@ -60,7 +60,7 @@ class LdaModel:
     max_doc_topics: int | None = None
     strides: bool = False
 
-    @property
+    @cached_property
     def computation(self) -> LdaComputation:
         """The kernels on whole batches, with this model's settings."""
         return LdaComputation(
