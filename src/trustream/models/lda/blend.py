@@ -95,8 +95,8 @@ class BlendedNatural(Description):
         if isinstance(anchor, StoredNatural):
             n_words, anchor_totals = anchor.words.size, anchor.lambda_.totals
         else:
-            n_words = anchor.materialise(computation).rows.shape[0]
-            anchor_totals = anchor.materialise(computation).totals
+            anchor_rows, anchor_totals = anchor.materialise(computation)
+            n_words = anchor_rows.shape[0]
         made = np.empty((n_words if rows else 0, computation.n_topics), computation.dtype)
         out = _Output(made, *computation.empty_table(n_words if table else 0))
         if isinstance(statistics, BeliefStatistics) and not statistics.is_made:
@@ -132,8 +132,7 @@ class BlendedNatural(Description):
             walk = (none, none.astype(np.int32), none)
             local = (np.empty(0, computation.dtype), *2 * (computation.empty_table(0)[0],))
         else:
-            batch = beliefs.batch
-            walk = (batch.word_ptr, batch.documents, batch.positions)
+            walk = beliefs.batch.by_word
             local = (beliefs.ratio, beliefs.theta, beliefs.table)
         gain, base = rho * self.scale, np.asarray(base, computation.dtype)
         recipe = (rows, words, keep, base, gain, computation.collapsed)

@@ -105,26 +105,11 @@ class LdaComputation:
         gamma, prior = start_gamma.copy(), alpha.astype(self.dtype)
         theta = np.empty((batch.size, table.shape[1]), self.dtype)
         ratio = np.empty_like(batch.counts)
+        arrays = (*batch.by_document, table, factor, prior, gamma, theta, ratio)
+        settings = (self.collapsed, self.most, n_local, tol, self.strides)
 
         def work(start: int, stop: int) -> None:
-            self.kernels.lda_local(
-                batch.indptr,
-                batch.ids,
-                batch.counts,
-                table,
-                factor,
-                prior,
-                gamma,
-                theta,
-                ratio,
-                self.collapsed,
-                self.most,
-                n_local,
-                tol,
-                self.strides,
-                start,
-                stop,
-            )
+            self.kernels.lda_local(*arrays, *settings, start, stop)
 
         self._over_documents(work, batch)
         return gamma, theta, ratio
@@ -138,16 +123,7 @@ class LdaComputation:
 
         def work(start: int, stop: int) -> None:
             self.kernels.lda_statistics(
-                batch.word_ptr,
-                batch.documents,
-                batch.positions,
-                ratio,
-                theta,
-                table,
-                rows,
-                totals,
-                start,
-                stop,
+                *batch.by_word, ratio, theta, table, rows, totals, start, stop
             )
 
         self.over_words(work, batch.n_words)
@@ -167,17 +143,7 @@ class LdaComputation:
 
         def work(start: int, stop: int) -> None:
             self.kernels.lda_bound(
-                batch.indptr,
-                batch.ids,
-                batch.counts,
-                table,
-                offset,
-                factor,
-                alpha,
-                gamma,
-                bound,
-                start,
-                stop,
+                *batch.by_document, table, offset, factor, alpha, gamma, bound, start, stop
             )
 
         self._over_documents(work, batch)
@@ -214,13 +180,6 @@ class LdaComputation:
 
     def _over_documents(self, work: Any, batch: WordBatch) -> None:
         threads.run(work, document_parts(batch.indptr, self.n_threads), self.n_threads)
-
-
-def dirichlet_divergence(terms: Float64, totals: Float64, other_totals: Float64) -> float:
-    """KL between Dirichlets summed over topics: `dirichlet_terms` and what their totals add."""
-    normalisers = special.gammaln(totals) - special.gammaln(other_totals)
-    inner = (totals - other_totals) * special.digamma(totals)
-    return float((normalisers - inner + terms[1] - terms[0] + terms[2]).sum())
 
 
 def word_blocks(n_words: int) -> Iterator[Array]:

@@ -26,34 +26,6 @@ Array = NDArray[Any]
 _SAMPLED_WORDS = 256
 
 
-def of_priors(
-    computation: LdaComputation,
-    lambda_: LazyRows,
-    prior: LdaPrior,
-    locals_: list[Array],
-    *,
-    words: Array | None,
-    rng: np.random.Generator | None,
-) -> dict[str, DirichletEvidence]:
-    """The evidence of alpha and eta, where there is something to learn from.
-
-    A (V, K) prior is the user's word and stays. One topic, or one word, says nothing.
-
-    Args:
-        words: learn an eta for each of these words, or None: one eta for all words.
-        rng: draws the words that one eta is learned from; None takes all of them.
-    """
-    found = {}
-    if computation.n_topics > 1:
-        found["alpha"] = of_alpha(computation, prior, locals_)
-    if lambda_.stored.shape[0] > 1 and prior.pattern.shape[1] == 1:
-        if words is not None:
-            found["eta"] = of_words(computation, lambda_, prior, words)
-        elif prior.pattern.shape[0] == 1:
-            found["eta"] = of_eta(computation, lambda_, prior, rng)
-    return found
-
-
 def of_alpha(
     computation: LdaComputation, prior: LdaPrior, locals_: list[Array]
 ) -> DirichletEvidence:

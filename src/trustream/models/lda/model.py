@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from trustream import kernels
 from trustream.models.dirichlet_evidence import DirichletEvidence
-from trustream.models.lda import evidence
+from trustream.models.lda import bound, evidence
 from trustream.models.lda.batch import BatchMaker, WordBatch, segment_sums
 from trustream.models.lda.blend import BlendedNatural, Natural, Statistics
-from trustream.models.lda.computation import LdaComputation, dirichlet_divergence, word_blocks
+from trustream.models.lda.computation import LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import BeliefStatistics, LdaNatural, StoredNatural
 from trustream.models.lda.prior import LdaPrior
@@ -228,32 +228,19 @@ class LdaModel:
     def divergence(
         self, natural: Natural, prior: LdaPrior, batch: WordBatch, anchor: Natural | None
     ) -> float:
-        """KL(lambda || anchor or eta) summed over topics, without terms of other words.
+        """KL(lambda || anchor or eta) summed over topics, without terms of other words."""
+        other = self._other(prior, batch, anchor)
+        return bound.divergence(self.computation, self.materialise(natural), other)
 
-        KL = sum_k { log G(T_k) - log G(T'_k) - (T_k - T'_k) psi(T_k) }
-             + sum_vk { log G(lambda'_vk) - log G(lambda_vk)
-                        + (lambda_vk - lambda'_vk) psi(lambda_vk) }
-        """
-        rows, totals = self.materialise(natural)
-        other, other_totals = self._other(prior, batch, anchor)
-        terms = self.computation.dirichlet_terms(rows, other)
-        return dirichlet_divergence(terms, totals, other_totals)
-
-    def _other(
-        self, prior: LdaPrior, batch: WordBatch, anchor: Natural | None
-    ) -> tuple[Array, Float64]:
-        """Rows and totals of what a divergence is from: the anchor, or eta without one."""
-        if anchor is None:
-            return prior.rows(batch.words), prior.totals
-        return self.materialise(anchor)
+    def _other(self, prior: LdaPrior, batch: WordBatch, anchor: Natural | None) -> LdaNatural:
+        """What a divergence is from: the anchor, or eta without one."""
+        if anchor is not None:
+            return self.materialise(anchor)
+        return LdaNatural(prior.rows(batch.words), prior.totals)
 
     def global_bound(self, lambda_: LazyRows, prior: LdaPrior) -> float:
         """-KL(lambda || eta) over all words."""
-        computation, terms = self.computation, np.zeros((3, self.n_components))
-        for words in word_blocks(self.n_words):
-            rows = computation.get_rows(lambda_, prior, words)
-            terms += computation.dirichlet_terms(rows, prior.rows(words))
-        return -dirichlet_divergence(terms, lambda_.totals, prior.totals)
+        return -bound.prior_divergence(self.computation, lambda_, prior)
 
     # --- whole-data statistics
 
@@ -301,10 +288,8 @@ class LdaModel:
 
     def inner(self, natural: Natural, batch: WordBatch, statistics: Statistics) -> float:
         """sum_wk s_wk (psi(lambda_wk) - psi(sum_v lambda_vk))."""
-        (rows, totals), s = self.materialise(natural), self.materialise(statistics)
-        psi = self.computation.expected_log(rows).astype(np.float64)
-        topics = s.totals @ self.computation.expected_log(totals)
-        return float((psi * s.rows).sum() - topics)
+        parts = self.materialise(natural), self.materialise(statistics)
+        return bound.inner(self.computation, *parts)
 
     def inner_total(self, lambda_: LazyRows, prior: LdaPrior, total: LdaTotal) -> float:
         """The same over all words."""
@@ -323,10 +308,18 @@ class LdaModel:
         """alpha from the documents' gamma, eta from lambda.
 
         eta is learned from a sample of words drawn with `rng` (all words without it), or with
-        `eta_per_word` for the words of the batch (all words without one).
+        `eta_per_word` for the words of the batch (all words without one). A (V, K) prior is the
+        user's word and stays. One topic, or one word, has nothing to learn from.
         """
-        words = self._words(batch) if self.eta_per_word else None
-        return evidence.of_priors(self.computation, lambda_, prior, locals_, words=words, rng=rng)
+        found, setting = {}, (self.computation, lambda_, prior)
+        if self.n_components > 1:
+            found["alpha"] = evidence.of_alpha(self.computation, prior, locals_)
+        if self.n_words > 1 and prior.pattern.shape[1] == 1:
+            if self.eta_per_word:
+                found["eta"] = evidence.of_words(*setting, self._words(batch))
+            elif prior.pattern.shape[0] == 1:
+                found["eta"] = evidence.of_eta(*setting, rng)
+        return found
 
     def _words(self, batch: WordBatch | None) -> Array:
         return np.arange(self.n_words) if batch is None else batch.words
