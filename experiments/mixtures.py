@@ -11,13 +11,13 @@ import numpy as np
 from experiments.experiment import Record, Settings, Tick
 from trustream.inference import driver, natural_gradient, schedules, trust_region
 from trustream.inference.state import State
-from trustream.models.protocol import Model
+from trustream.models.protocol import ConjugateModel
 
 # Data points at a time, to bound the memory.
 _BLOCK = 5000
 
 
-def average_bound(model: Model, state: State, data: Any, n_documents: int) -> float:
+def average_bound(model: ConjugateModel, state: State, data: Any, n_documents: int) -> float:
     """The lower bound in nats per data point, equations 5 and 6 of the paper at the best phi.
 
     mean_n E_q[log p(x_n, z_n | beta) / q(z_n)] - KL(q(beta) || p(beta)) / N
@@ -43,7 +43,7 @@ def n_used(gamma: Any, n_documents: int) -> int:
 
 
 def stochastic(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     method: str,

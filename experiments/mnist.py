@@ -27,7 +27,7 @@ from experiments.experiment import (
 )
 from trustream.inference.state import State
 from trustream.kernels import threads
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -38,8 +38,7 @@ from experiments.experiment import (
 from trustream.inference import driver, memoized
 from trustream.inference.state import State
 from trustream.kernels import threads
-from trustream.models.gaussian_mixture import GaussianModel
-from trustream.models.gaussian_prior import GaussianPrior
+from trustream.models.mixture import GaussianModel, GaussianPrior
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -10,8 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse
 
-from trustream.models.lda import LdaNatural
-
 Array = NDArray[Any]
 
 DTYPES = ("float32", "float64")
@@ -75,8 +73,6 @@ def matched_cosines(found: Array, planted: Array) -> Array:
 
 def parts(value: Any) -> Iterator[Any]:
     """Every array and number inside tuples, lists, dictionaries and dataclasses."""
-    if isinstance(value, LdaNatural):
-        value = (value.rows, value.totals)
     if is_dataclass(value):
         value = [getattr(value, field.name) for field in fields(value)]
     elif isinstance(value, dict):

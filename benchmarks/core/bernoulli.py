@@ -12,8 +12,8 @@ from benchmarks.harness.timing import seconds, sum_of_best
 from trustream.inference import driver, schedules, trust_region
 from trustream.inference.state import State
 from trustream.kernels import threads
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
-from trustream.models.feature_blocks import block_rows
+from trustream.models.mixture import BernoulliModel, BernoulliPrior
+from trustream.models.mixture.feature_blocks import block_rows
 
 FILES = ("mnist.npz",)
 N_COMPONENTS, BATCH_SIZE, N_INNER, N_EPOCHS = 40, 200, 2, 10

@@ -13,10 +13,9 @@ from benchmarks.harness.timing import seconds, sum_of_best
 from trustream.inference import driver, schedules, trust_region
 from trustream.inference.state import State
 from trustream.kernels import threads
-from trustream.models.feature_blocks import block_rows
-from trustream.models.gaussian_features import n_columns
-from trustream.models.gaussian_mixture import GaussianModel
-from trustream.models.gaussian_prior import GaussianPrior
+from trustream.models.mixture import GaussianModel, GaussianPrior
+from trustream.models.mixture.feature_blocks import block_rows
+from trustream.models.mixture.gaussian_features import n_columns
 
 FILES = ("photographs.npz",)
 N_COMPONENTS, SIDE, BATCH_SIZE, N_INNER = 50, 8, 500, 5

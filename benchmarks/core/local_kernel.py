@@ -12,9 +12,9 @@ from benchmarks.harness.rows import Row, Setup, at_least
 from benchmarks.harness.timing import interleaved, sum_of_best
 from trustream.kernels import threads
 from trustream.kernels.lda import ALL_TOPICS, compiled
-from trustream.models.lda import LdaModel, LdaNatural, LdaPrior
-from trustream.models.lda_arrays import LdaArrays
-from trustream.models.lda_batch import WordBatch
+from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda.batch import WordBatch
+from trustream.models.lda.natural import StoredNatural
 
 FILES = articles.FILES
 N_DOCUMENTS, N_LOCAL = 500, 20
@@ -28,13 +28,12 @@ def useful_fmas(nnz: int, n_topics: int, n_local: int) -> float:
 
 
 def kernel(
-    model: LdaModel, natural: LdaNatural, prior: LdaPrior, batch: WordBatch, n_local: int
+    model: LdaModel, natural: StoredNatural, prior: LdaPrior, batch: WordBatch, n_local: int
 ) -> Callable[[int, int], None]:
     """lda_local on a range of the batch's documents, exactly n_local iterations."""
     gamma, _ = model.beliefs(prior, batch, None)
-    arrays = LdaArrays(compiled, model.n_components, model.dtype, n_threads=1)
-    table, _ = natural.table(arrays)
-    factor, _ = arrays.factor(natural.totals)
+    table, _, totals = natural.table(model.computation)
+    factor, _ = model.computation.factor(totals)
     alpha = prior.alpha.astype(model.dtype)
     theta = np.empty((batch.size, table.shape[1]), model.dtype)
     ratio = np.empty_like(batch.counts)

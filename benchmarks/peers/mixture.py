@@ -20,8 +20,7 @@ from benchmarks.harness.rows import Row, Setup, at_least
 from experiments import images
 from trustream import GaussianMixture
 from trustream.families import normal_inverse_wishart, symmetric
-from trustream.models.gaussian_mixture import GaussianModel, GaussianNatural
-from trustream.models.gaussian_prior import GaussianPrior
+from trustream.models.mixture import GaussianModel, GaussianNatural, GaussianPrior
 
 FILES = ("photographs.npz",)
 SIDE, ITERATIONS = 8, 20

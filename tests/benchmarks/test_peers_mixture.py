@@ -9,8 +9,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.peers import mixture
-from trustream.models.gaussian_mixture import GaussianModel
-from trustream.models.gaussian_prior import GaussianPrior
+from trustream.models.mixture import GaussianModel, GaussianPrior
 
 K, D = 3, 4
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from tests.conformance.poisson_mixture import PoissonMixture, PoissonPrior
 from tests.helpers import planted_lda
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
-from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
-from trustream.models.lda_collapsed import CollapsedLdaModel
+from trustream.models.lda import CollapsedLdaModel, LazyRows, LdaModel, LdaPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
 
 
 @dataclass(frozen=True)
@@ -28,9 +26,10 @@ class Case:
         start: lambda_ of a model, the same numbers in float32 and float64.
         dense: lambda_ and prior to a list of float64 arrays, all of lambda.
         valid: whether such a list is within the family.
-        mass: the part of Statistics that counts, per component.
+        mass: the part of materialised Statistics that counts, per component.
         weight: what it must sum to for a batch: tokens, or data points.
         n_beliefs: rows of phi for a batch.
+        local: beliefs as an array with a row for each data point.
     """
 
     name: str
@@ -43,6 +42,7 @@ class Case:
     mass: Callable[[Any], np.ndarray]
     weight: Callable[[Any], float]
     n_beliefs: Callable[[Any], int]
+    local: Callable[[Any], np.ndarray] = np.asarray
 
     @property
     def n_points(self) -> int:
@@ -133,6 +133,20 @@ def gaussian(kind: str) -> Case:
     )
 
 
+def poisson() -> Case:
+    """320 points of 6 counts, 4 components; the rates of three are drawn, one is left over."""
+    rng = np.random.default_rng(5)
+    rates = rng.gamma(2.0, 3.0, (3, 6))
+    case = mixture(
+        "poisson",
+        lambda **options: PoissonMixture(4, 6, **options),
+        lambda: PoissonPrior(0.7, 2.0, 0.5),
+        rng.poisson(rates[rng.integers(3, size=320)]).astype(np.float64),
+        _positive,
+    )
+    return replace(case, local=lambda local: local.log_phi.T)
+
+
 CASES = [
     lda("lda", 0.1),
     lda("lda-eta-per-word", np.linspace(0.05, 0.5, 150)),
@@ -143,4 +157,5 @@ CASES = [
     gaussian("full"),
     gaussian("diag"),
     gaussian("tied"),
+    poisson(),
 ]

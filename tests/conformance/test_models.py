@@ -9,6 +9,13 @@ import pytest
 
 from tests.conformance.cases import CASES, Case
 from tests.helpers import BACKENDS, DTYPES, snapshot
+from trustream.models.protocol import (
+    GradientVector,
+    LearnablePriors,
+    PosteriorAddition,
+    RunningTotals,
+    WholeDataTotals,
+)
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 each_dtype = pytest.mark.parametrize("dtype", DTYPES)
@@ -39,9 +46,23 @@ def total_of(model: Any, pairs: list[tuple[Any, Any]]) -> Any:
     return total
 
 
+def as_float64(model: Any, natural: Any) -> list[np.ndarray]:
+    """All numbers of a Natural or of Statistics."""
+    return [np.asarray(part, np.float64) for part in model.materialise(natural)]
+
+
 def assert_near(found: list[np.ndarray], expected: list[np.ndarray], rtol: float) -> None:
     for a, b in zip(found, expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+
+
+@each_case
+def test_capabilities(case: Case) -> None:
+    """All but learnable priors, which only LDA has."""
+    model = case.make(dtype="float32", backend="reference", n_threads=1)
+    for capability in (WholeDataTotals, PosteriorAddition, RunningTotals, GradientVector):
+        assert isinstance(model, capability)
+    assert isinstance(model, LearnablePriors) == case.name.startswith("lda")
 
 
 @each_case
@@ -54,11 +75,12 @@ def test_statistics_add_up(case: Case, dtype: str, backend: str) -> None:
     _, given = model.beliefs(prior, batch, random_phi(case, model, batch))
     _, best = model.local_step(natural, prior, batch, local, 5, 0.0)
     for statistics in (uniform, given, best):
-        mass = case.mass(statistics)
+        mass = case.mass(model.materialise(statistics))
         assert mass.shape == (model.n_components,) and (mass >= 0).all()
         np.testing.assert_allclose(mass.sum(), case.weight(batch), rtol=RTOL[dtype])
-    np.testing.assert_allclose(case.mass(uniform), case.mass(uniform)[0], rtol=1e-12)
-    assert np.ptp(case.mass(best)) > 0
+    shares = case.mass(model.materialise(uniform))
+    np.testing.assert_allclose(shares, shares[0], rtol=1e-12)
+    assert np.ptp(case.mass(model.materialise(best))) > 0
 
 
 @each_case
@@ -75,7 +97,7 @@ def test_halves_add_to_the_whole(case: Case, dtype: str, backend: str) -> None:
         start, _ = model.beliefs(prior, batch, None)
         local, statistics = model.local_step(part, prior, batch, start, 5, 0.0)
         pairs.append((batch, statistics))
-        locals_.append(local)
+        locals_.append(case.local(local))
         bounds.append(model.local_bound(part, prior, batch, local))
     np.testing.assert_allclose(np.concatenate(bounds[1:]), bounds[0], rtol=RTOL[dtype])
     np.testing.assert_allclose(np.concatenate(locals_[1:]), locals_[0], rtol=1e-3, atol=1e-6)
@@ -98,7 +120,8 @@ def test_uniform_beliefs_are_one_over_k(case: Case, dtype: str, backend: str) ->
         local, statistics = model.beliefs(prior, batch, start)
         posterior = model.posterior(prior, total_of(model, [(batch, statistics)]))
         blended = model.blend(natural, prior, batch, statistics, 0.3, 2.0)
-        results.append([np.asarray(local), *case.dense(posterior, prior), *blended])
+        arrays = [*case.dense(posterior, prior), *model.materialise(blended)]
+        results.append([case.local(local), *arrays])
     assert_near(results[1], results[0], RTOL[dtype])
 
 
@@ -143,7 +166,8 @@ def test_reading_never_writes(case: Case, dtype: str, backend: str) -> None:
     """Only commit, add_statistics, posterior and replace_prior may reuse what they are given."""
     model, prior, lambda_, batch, natural = setting(case, dtype, backend, slice(10, 50))
     local, statistics = model.beliefs(prior, batch, None)
-    values = [prior, lambda_, batch, natural, local, statistics, case.data]
+    numbers = [model.materialise(natural), model.materialise(statistics)]
+    values = [prior, lambda_, batch, *numbers, local, case.data]
     before = snapshot(values)
     model.restrict(lambda_, prior, batch)
     model.blend(natural, prior, batch, statistics, 0.5, 3.0)
@@ -152,7 +176,7 @@ def test_reading_never_writes(case: Case, dtype: str, backend: str) -> None:
     model.divergence(natural, prior, batch, None)
     model.divergence(natural, prior, batch, natural)
     model.global_bound(lambda_, prior)
-    model.is_finite(natural)
+    model.is_finite(numbers[0])
     model.is_finite(lambda_)
     model.expected(lambda_, prior)
     model.add(natural, prior, batch, statistics)
@@ -160,12 +184,13 @@ def test_reading_never_writes(case: Case, dtype: str, backend: str) -> None:
     model.gradient(lambda_, prior, batch, statistics, 3.0)
     model.inner(natural, batch, statistics)
     total = model.exchange(model.running_total(), batch, None, statistics)
-    held = snapshot([*total])
+    held = snapshot(total)
     model.restrict_total(total, prior, batch)
     model.lambda_of_total(total, prior)
     model.inner_total(lambda_, prior, total)
-    assert snapshot([*total]) == held
-    model.prior_evidence(lambda_, prior, batch, [local], np.random.default_rng(0))
+    assert snapshot(total) == held
+    if isinstance(model, LearnablePriors):
+        model.prior_evidence(lambda_, prior, batch, [local], np.random.default_rng(0))
     assert snapshot(values) == before
 
 
@@ -188,12 +213,12 @@ def test_adding_is_a_full_step_from_another_prior(case: Case, dtype: str, backen
     model, prior, lambda_, batch, natural = setting(case, dtype, backend, slice(0, 40))
     _, statistics = model.beliefs(prior, batch, random_phi(case, model, batch))
     eta = model.restrict(model.posterior(prior, model.zero_statistics()), prior, batch)
-    added = [np.asarray(part, np.float64) for part in model.add(eta, prior, batch, statistics)]
+    added = as_float64(model, model.add(eta, prior, batch, statistics))
     blended = model.blend(natural, prior, batch, statistics, 1.0, 1.0)
-    assert_near(added, [np.asarray(part, np.float64) for part in blended], RTOL[dtype])
+    assert_near(added, as_float64(model, blended), RTOL[dtype])
     found = model.add(natural, prior, batch, statistics)
-    pairs = zip(natural, statistics, strict=True)
-    assert_near([*found], [np.asarray(a, np.float64) + b for a, b in pairs], RTOL[dtype])
+    pairs = zip(as_float64(model, natural), model.materialise(statistics), strict=True)
+    assert_near([*model.materialise(found)], [a + b for a, b in pairs], RTOL[dtype])
     # Committed at rate 0, it changes what the batch touches and nothing else.
     before = case.dense(lambda_, prior)
     after = case.dense(model.commit(lambda_, prior, batch, found, 0.0), prior)
@@ -216,10 +241,10 @@ def test_totals_give_back_what_was_taken_out(case: Case, dtype: str, backend: st
     model, prior, _, first, _ = setting(case, dtype, backend, slice(0, 40))
     second = model.batch(case.data, slice(40, 80))
     a, b = (
-        model.keep(model.beliefs(prior, batch, random_phi(case, model, batch))[1])
+        model.materialise(model.beliefs(prior, batch, random_phi(case, model, batch))[1])
         for batch in (first, second)
     )
-    other = model.keep(model.beliefs(prior, first, None)[1])
+    other = model.materialise(model.beliefs(prior, first, None)[1])
     total = model.exchange(model.running_total(), first, None, other)
     total = model.exchange(total, second, None, b)
     total = model.exchange(total, first, other, a)
@@ -228,7 +253,7 @@ def test_totals_give_back_what_was_taken_out(case: Case, dtype: str, backend: st
     assert_near(case.dense(model.lambda_of_total(total, prior), prior), lambda_, RTOL[dtype])
     part = model.restrict_total(total, prior, first)
     whole = model.restrict(model.lambda_of_total(total, prior), prior, first)
-    assert_near([*part], [np.asarray(x, np.float64) for x in whole], RTOL[dtype])
+    assert_near([*model.materialise(part)], as_float64(model, whole), RTOL[dtype])
 
 
 @each_case
@@ -278,10 +303,11 @@ def test_random_starts(case: Case, backend: str) -> None:
     """Of the batch's shape, valid, different for each draw; for LDA as `initial` draws them."""
     model, prior, _, batch, natural = setting(case, "float64", backend, slice(5, 25))
     draws = [model.random_start(prior, batch, np.random.default_rng(seed)) for seed in (1, 2)]
+    draws = [model.materialise(draw) for draw in draws]
     for draw in draws:
-        assert [part.shape for part in draw] == [part.shape for part in natural]
+        assert [part.shape for part in draw] == [part.shape for part in model.materialise(natural)]
         assert model.is_finite(draw)
-    assert snapshot([*draws[0]]) != snapshot([*draws[1]])
+    assert snapshot(draws[0]) != snapshot(draws[1])
     if case.name.startswith("lda"):
         rows, totals = draws[0]
         assert rows.shape[0] < 130  # the other words are in the totals only

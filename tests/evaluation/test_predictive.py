@@ -20,7 +20,7 @@ from trustream.evaluation.predictive_density import (
     student_t_log_density,
 )
 from trustream.families import dirichlet
-from trustream.models.gaussian_kinds import DIAG, FULL, TIED
+from trustream.models.mixture.gaussian_covariance import DIAG, FULL, TIED
 
 each_kind = pytest.mark.parametrize("kind", GAUSSIAN)
 

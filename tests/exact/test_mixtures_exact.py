@@ -25,8 +25,7 @@ from trustream.families import normal_inverse_wishart as niw
 from trustream.families import tied_normal_inverse_wishart as tied
 from trustream.inference import batch as batch_vb
 from trustream.inference.state import State
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
-from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
 
 K = 2
 ALPHA = np.array([1.5, 0.8])

@@ -12,7 +12,7 @@ from experiments.experiment import Experiment, Result
 from tests.experiments import tiny
 from trustream import BernoulliMixture
 from trustream.inference.state import State
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
 
 @pytest.fixture(scope="module")

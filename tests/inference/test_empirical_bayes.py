@@ -26,8 +26,8 @@ from trustream.inference import driver, schedules, trust_region
 from trustream.inference import empirical_bayes as eb
 from trustream.inference.state import Info, State
 from trustream.kernels.priors import reference
+from trustream.models.dirichlet_evidence import LARGEST, SMALLEST, DirichletEvidence
 from trustream.models.lda import LdaModel, LdaPrior
-from trustream.models.protocol import DirichletEvidence
 
 FORMS = {
     "vector": DirichletEvidence(
@@ -41,7 +41,7 @@ FORMS = {
 
 
 def evidence_value(evidence: DirichletEvidence, parameter: Array, module: Any = reference) -> float:
-    _, mean_log, multiplicity, rest, _ = evidence
+    _, mean_log, multiplicity, rest, *_ = evidence
     return float(module.dirichlet_evidence(parameter, mean_log, multiplicity, rest))
 
 
@@ -83,7 +83,7 @@ def test_steps_reach_the_maximum(form: str, factor: float, backend: str) -> None
     evidence = FORMS[form]
     evidence = evidence._replace(parameter=factor * evidence.parameter)
     for _ in range(60):
-        evidence = evidence._replace(parameter=eb.improved(evidence, 1.0, backend))
+        evidence = evidence._replace(parameter=evidence.improved(1.0), backend=backend)
     gradient, _ = derivatives(evidence, evidence.parameter)
     scale = evidence.multiplicity * np.abs(evidence.mean_log)
     assert (np.abs(gradient) < 1e-5 * scale).all()
@@ -123,12 +123,12 @@ def test_no_evidence_spoils_a_prior(
     old, mean_log = arrays
     evidence = DirichletEvidence(old, mean_log, multiplicity, rest, n_draws)
     before = old.copy()
-    new = eb.improved(evidence, rho, backend)
+    new = evidence._replace(backend=backend).improved(rho)
     np.testing.assert_array_equal(old, before)
     assert np.isfinite(new).all() and (new > 0).all()
     assert (new <= old * 2).all() and (new >= old / 2).all()
-    inside = (old >= eb.SMALLEST) & (old <= eb.LARGEST)
-    assert (new[inside] >= eb.SMALLEST).all() and (new[inside] <= eb.LARGEST).all()
+    inside = (old >= SMALLEST) & (old <= LARGEST)
+    assert (new[inside] >= SMALLEST).all() and (new[inside] <= LARGEST).all()
     if (new != old).any():
         module = kernels.get("priors", backend)
         assert evidence_value(evidence, new, module) >= evidence_value(evidence, old, module)

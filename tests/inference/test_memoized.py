@@ -13,8 +13,8 @@ from tests.helpers import BACKENDS, DTYPES, planted_lda, snapshot
 from trustream.inference import batch as batch_vb
 from trustream.inference import memoized
 from trustream.inference.state import State
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
-from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import LdaModel, LdaNatural, LdaPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 N_BATCHES = 5
@@ -190,7 +190,7 @@ def test_memory_is_counted() -> None:
         expected += 4 * batch.n_words * 5 + 8 * 5 + 4 * batch.size * 5
         assert info.memory == expected
         # Nothing that the statistics were made from is kept alive.
-        assert state.memory.visits[index].statistics.source is None
+        assert type(state.memory.visits[index].statistics) is LdaNatural
     assert batches[0].n_words < 60
 
 

@@ -15,21 +15,13 @@ def at(n_steps: int) -> State:
 
 
 @settings(derandomize=True)
-@given(st.floats(0.001, 1e6), st.floats(0.0, 1.0), st.integers(0, 10**9), st.integers(1, 10**5))
-def test_rates_are_rates(tau: float, kappa: float, t: int, batch_size: int) -> None:
+@given(st.floats(0.001, 1e6), st.floats(0.0, 1.0), st.integers(0, 10**9))
+def test_rates_are_rates(tau: float, kappa: float, t: int) -> None:
     """(tau + t)^-kappa, cut at 1, and never rising."""
     rate = schedules.decaying(tau, kappa)
     assert 0 < rate(at(t + 1)) <= rate(at(t)) <= 1
     # The first step has t = 1.
     assert rate(at(t)) == min(1.0, (tau + t + 1) ** -kappa)
-    streaming = schedules.streaming(tau, kappa, batch_size, lambda: t)
-    assert streaming(at(0)) == min(1.0, (tau + t / batch_size) ** -kappa)
-
-
-def test_streaming_rate_follows_the_data_not_the_steps() -> None:
-    added = iter([0, 0, 500, 1500])
-    rate = schedules.streaming(1.0, 0.5, 500, lambda: next(added))
-    assert [rate(at(n)) for n in (0, 100, 101, 102)] == [1.0, 1.0, 2**-0.5, 0.5]
 
 
 def test_constant() -> None:
@@ -47,10 +39,3 @@ def test_constant_refuses_what_is_no_rate(rho: float) -> None:
 def test_tau_is_positive(tau: float) -> None:
     with pytest.raises(ValueError, match="tau"):
         schedules.decaying(tau, 0.5)
-    with pytest.raises(ValueError, match="tau"):
-        schedules.streaming(tau, 0.5, 10, lambda: 0)
-
-
-def test_batch_size_is_positive() -> None:
-    with pytest.raises(ValueError, match="batch_size"):
-        schedules.streaming(1.0, 0.5, 0, lambda: 0)

@@ -11,11 +11,10 @@ import pytest
 from tests.conformance.cases import CASES, Case
 from tests.helpers import BACKENDS, DTYPES, matched_cosines, planted_lda, random_counts, snapshot
 from trustream.inference import batch as batch_vb
-from trustream.inference import empirical_bayes, streaming_vb
+from trustream.inference import streaming_vb
 from trustream.inference.state import State
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
-from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 N_WORDS = 60
@@ -189,7 +188,7 @@ def test_alpha_from_all_documents_so_far() -> None:
         whole = model.prior_evidence(state.lambda_, state.prior, batch, locals_, None)["alpha"]
         np.testing.assert_allclose(state.memory.log_sum / state.memory.count, whole.mean_log)
         assert state.memory.count == whole.n_draws == first + 30
-        expected = empirical_bayes.improved(whole._replace(parameter=old), rho=1.0)
+        expected = whole._replace(parameter=old).improved(rho=1.0)
         np.testing.assert_allclose(state.prior.alpha, expected, rtol=1e-10)
     assert state.prior.alpha.max() < 0.5
     assert state.prior.eta == 0.1

@@ -14,8 +14,7 @@ from scipy import special
 from tests.helpers import counts_of
 from trustream.inference import streaming_vb
 from trustream.inference.state import State
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 
 ALPHA = np.array([0.6, 0.9])
 # beta[k, x]: word 0 speaks for topic 0, word 1 for topic 1, word 2 for neither.

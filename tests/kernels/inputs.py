@@ -10,7 +10,7 @@ from tests.helpers import Array, random_counts
 from trustream.kernels import LANES
 from trustream.kernels.lda import reference
 from trustream.models.lda import LdaModel
-from trustream.models.lda_batch import WordBatch
+from trustream.models.lda.batch import WordBatch
 
 # Both twins round, in a different order, sums of up to a few hundred numbers; the local step
 # repeats that up to 20 times. These hold with a margin of about 10; a wrong index or a forgotten

@@ -17,8 +17,8 @@ from tests.helpers import BACKENDS, DTYPES, random_counts, snapshot
 from trustream.inference import trust_region
 from trustream.inference.state import State
 from trustream.kernels import BLOCK, threads
-from trustream.models.lazy_rows import word_parts
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda.lazy_rows import word_parts
 
 
 @pytest.mark.parametrize("n_threads", [1, 2, 3, 5, 100])
@@ -80,7 +80,7 @@ def results(backend: str, dtype: str, n_threads: int) -> list[Any]:
         natural, prior, batch, model.beliefs(prior, batch, None)[0], 9, 1e-3
     )
     blended = model.blend(natural, prior, batch, statistics, 0.3, 2.0)
-    values = [natural, local, statistics, blended]
+    values = [local, *map(model.materialise, (natural, statistics, blended))]
     values.append(model.local_bound(blended, prior, batch, local))
     values.append(model.divergence(blended, prior, batch, natural))
     state, info = State(lambda_, prior), None

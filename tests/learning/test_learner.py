@@ -15,8 +15,8 @@ from trustream.learning import algorithms, recipe, recipe_json
 from trustream.learning.executor import InProcess
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import Effort
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
 COUNTS, _ = planted_lda(np.random.default_rng(0), 3, 40, 200, 30, 0.1, 0.1)
 

@@ -11,8 +11,7 @@ from tests.helpers import Array
 from trustream.inference import driver, natural_gradient, schedules, trust_region
 from trustream.inference.driver import Step
 from trustream.inference.state import State
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
-from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
 
 KINDS = ("bernoulli", "full", "diag", "tied")
 GAUSSIAN = KINDS[1:]

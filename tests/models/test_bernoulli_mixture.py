@@ -12,8 +12,8 @@ from tests.helpers import BACKENDS, DTYPES, matched_cosines, snapshot
 from tests.models.mixtures import NATURAL_GRADIENT, TRUST_REGION, Setup, fit, setup, some_lambda
 from trustream.inference import trust_region
 from trustream.inference.state import State
-from trustream.models import feature_blocks
-from trustream.models.bernoulli_mixture import (
+from trustream.models.mixture import feature_blocks
+from trustream.models.mixture.bernoulli import (
     BernoulliExpected,
     BernoulliModel,
     BernoulliNatural,

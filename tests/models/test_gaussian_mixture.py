@@ -26,9 +26,13 @@ from trustream.families import normal_inverse_wishart as niw
 from trustream.families import tied_normal_inverse_wishart as tied
 from trustream.inference import trust_region
 from trustream.inference.state import State
-from trustream.models import gaussian_features
-from trustream.models.gaussian_kinds import DIAG, FULL, TIED
-from trustream.models.gaussian_mixture import GaussianExpected, GaussianModel, GaussianPrior
+from trustream.models.mixture import (
+    GaussianExpected,
+    GaussianModel,
+    GaussianPrior,
+    gaussian_features,
+)
+from trustream.models.mixture.gaussian_covariance import DIAG, FULL, TIED
 
 each_kind = pytest.mark.parametrize("kind", GAUSSIAN)
 

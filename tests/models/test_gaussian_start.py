@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from trustream.models import gaussian_start
-from trustream.models.gaussian_mixture import GaussianModel, GaussianPrior
+from trustream.models.mixture import GaussianModel, GaussianPrior, gaussian_start
 
 
 def of_widths(widths: list[float], d: int, n: int) -> np.ndarray:

@@ -7,8 +7,7 @@ import pytest
 
 from tests.helpers import BACKENDS, DTYPES, Array, random_counts
 from trustream import kernels
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaNatural, LdaPrior
+from trustream.models.lda import LazyRows, LdaModel, LdaNatural, LdaPrior
 
 V, K, N_STEPS = 120, 6, 500
 KINDS = ["fixed", "scalar", "per word", "seeded"]

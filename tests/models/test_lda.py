@@ -121,9 +121,11 @@ def test_local_step_goes_on_from_where_it_was() -> None:
     lambda_ = model.initial(prior, np.random.default_rng(0))
     natural = model.restrict(lambda_, prior, batch)
     start, _ = model.beliefs(prior, batch, None)
-    once = model.local_step(natural, prior, batch, start, 10, 0.0)
+    once, s_once = model.local_step(natural, prior, batch, start, 10, 0.0)
     half, _ = model.local_step(natural, prior, batch, start, 5, 0.0)
-    assert snapshot(model.local_step(natural, prior, batch, half, 5, 0.0)) == snapshot(once)
+    twice, s_twice = model.local_step(natural, prior, batch, half, 5, 0.0)
+    assert snapshot(twice) == snapshot(once)
+    assert snapshot(model.materialise(s_twice)) == snapshot(model.materialise(s_once))
 
 
 def test_memory_order_of_beliefs_does_not_matter() -> None:

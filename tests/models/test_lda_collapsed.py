@@ -10,9 +10,7 @@ from tests.helpers import planted_lda
 from trustream.estimators import LatentDirichletAllocation
 from trustream.inference import empirical_bayes, memoized
 from trustream.inference.state import State
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
-from trustream.models.lda_collapsed import CollapsedLdaModel
+from trustream.models.lda import CollapsedLdaModel, LazyRows, LdaModel, LdaPrior
 
 N_TOPICS, N_WORDS = 3, 12
 

@@ -15,12 +15,11 @@ from trustream.families import normal_inverse_gamma as nig
 from trustream.families import normal_inverse_wishart as niw
 from trustream.families import tied_normal_inverse_wishart as tied
 from trustream.inference import batch as batch_vb
-from trustream.inference import trust_region
+from trustream.inference import empirical_bayes, trust_region
 from trustream.inference.state import State
-from trustream.models import feature_blocks
-from trustream.models.gaussian_kinds import KINDS as COVARIANCES
-from trustream.models.gaussian_mixture import GaussianModel
-from trustream.models.protocol import Model
+from trustream.models.mixture import GaussianModel, feature_blocks
+from trustream.models.mixture.gaussian_covariance import KINDS as COVARIANCES
+from trustream.models.protocol import ConjugateModel
 
 each_kind = pytest.mark.parametrize("kind", KINDS)
 
@@ -279,8 +278,10 @@ def test_priors_stay_as_given(kind: str) -> None:
     case = setup(kind)
     model, prior, _ = case
     lambda_ = some_lambda(case)
-    assert model.prior_evidence(lambda_, prior, None, [], None) == {}
-    assert model.replace_prior(lambda_, prior, None, {}) == (lambda_, prior)
+    before = snapshot((lambda_, prior))
+    with pytest.raises(TypeError, match=f"empirical Bayes needs .*{type(model).__name__} lacks"):
+        empirical_bayes.update(model, State(lambda_, prior), None, [], rho=1.0, rng=None)
+    assert snapshot((lambda_, prior)) == before
 
 
 @each_kind
@@ -326,8 +327,8 @@ def test_what_is_not_finite_is_noticed(kind: str) -> None:
 
 @each_kind
 def test_models_follow_the_protocol(kind: str) -> None:
-    model: Model = setup(kind).model
-    for name in dir(Model):
+    model: ConjugateModel = setup(kind).model
+    for name in dir(ConjugateModel):
         if not name.startswith("_"):
             assert hasattr(model, name)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_prior import LdaPrior
+from trustream.models.lda import LazyRows, LdaPrior
 from trustream.streaming.lda.words import followed, starts
 
 

@@ -15,7 +15,7 @@ from trustream import BernoulliMixture, StreamTrainer, open_store
 from trustream.inference.state import State
 from trustream.learning import state_arrays
 from trustream.learning.learner import Learner
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
+from trustream.models.mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
 from trustream.store.protocol import Documents, Record
 from trustream.streaming import stream_model
 from trustream.streaming.lda.model import TopicStream

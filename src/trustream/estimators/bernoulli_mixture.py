@@ -16,7 +16,7 @@ from trustream.estimators.mixture import MixtureEstimator
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
 from trustream.learning import state_arrays
-from trustream.models.bernoulli_mixture import BernoulliModel, BernoulliPrior
+from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
 
 @persist.register

@@ -17,10 +17,8 @@ from trustream.estimators.mixture import MixtureEstimator
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
 from trustream.learning import state_arrays
-from trustream.models import gaussian_start
-from trustream.models.gaussian_features import LARGEST
-from trustream.models.gaussian_mixture import GaussianModel
-from trustream.models.gaussian_prior import GaussianPrior
+from trustream.models.mixture import GaussianModel, GaussianPrior, gaussian_start
+from trustream.models.mixture.gaussian_features import LARGEST
 
 # Rows that a prior from data looks at, and what is added to its variances, relative to themselves,
 # so that data in a plane have an invertible covariance.

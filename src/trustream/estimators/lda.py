@@ -49,7 +49,7 @@ class LatentDirichletAllocation(
         has no `partial_fit`.
     local : {"mean-field", "collapsed"}, default="mean-field"
         How a document's words are shared out among topics: by expected log-probabilities, as in
-        the paper, or by expected counts (`models.lda_collapsed`), which tells topics apart in fewer
+        the paper, or by expected counts (`models.lda.collapsed`), which tells topics apart in fewer
         steps and has no digamma to compute.
     max_doc_topics : int, "auto" or None, default="auto"
         A local step tries all topics on a document and goes on with those that hold a tenth of an

@@ -9,8 +9,7 @@ import numpy as np
 
 from trustream.estimators import parameters
 from trustream.kernels import threads
-from trustream.models.lda import LdaModel, LdaPrior
-from trustream.models.lda_collapsed import CollapsedLdaModel
+from trustream.models.lda import CollapsedLdaModel, LdaModel, LdaPrior
 
 if TYPE_CHECKING:
     from trustream.estimators.lda import LatentDirichletAllocation

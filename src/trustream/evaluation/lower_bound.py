@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from trustream import matrices
 from trustream.kernels import threads
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 
 Float64 = NDArray[np.float64]
 

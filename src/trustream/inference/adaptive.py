@@ -29,7 +29,7 @@ import numpy as np
 
 from trustream.inference.driver import Step
 from trustream.inference.state import Info, State
-from trustream.models.protocol import Batch, Float64, Model
+from trustream.models.protocol import Batch, ConjugateModel, Float64, GradientVector, require
 
 # Gradients that the first averages are made of, and the shortest window after that.
 N_FIRST, SHORTEST = 10, 2.0
@@ -66,7 +66,7 @@ def averaged(memory: Any, gradient: Float64) -> tuple[float, Averages]:
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch,
     *,
@@ -81,7 +81,11 @@ def step(
     Args:
         inner: trust-region or natural-gradient step with its settings filled in.
         n_local, local_tol: of the local step that the gradient needs.
+
+    Raises:
+        TypeError: the model is no `GradientVector`.
     """
+    model = require(model, GradientVector, "an adaptive learning rate")
     prior = state.prior
     natural = model.restrict(state.lambda_, prior, batch)
     local, _ = model.beliefs(prior, batch, None)

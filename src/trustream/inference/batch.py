@@ -13,11 +13,11 @@ from trustream.inference.algorithm import Plan
 from trustream.inference.driver import blocks
 from trustream.inference.state import Info, State, refuse_unless_finite
 from trustream.inference.trust_region import TrustRegion
-from trustream.models.protocol import Model, Rows
+from trustream.models.protocol import ConjugateModel, Rows, WholeDataTotals, require
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     parts: Sequence[Rows | slice],
@@ -38,7 +38,9 @@ def step(
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
+        TypeError: the model has no `WholeDataTotals`.
     """
+    model = require(model, WholeDataTotals, "batch variational Bayes")
     prior = state.prior
     total = model.zero_statistics()
     bound = model.global_bound(state.lambda_, prior)

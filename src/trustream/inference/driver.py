@@ -9,7 +9,7 @@ import numpy as np
 
 from trustream.inference.schedules import Schedule
 from trustream.inference.state import Info, State
-from trustream.models.protocol import Batch, Model, Rows
+from trustream.models.protocol import Batch, ConjugateModel, Rows
 
 # Data points at a time where all of them are visited: bounds the memory of a pass.
 BLOCK_SIZE = 256
@@ -19,11 +19,11 @@ class Step(Protocol):
     """A stochastic algorithm with its own settings filled in (`functools.partial`)."""
 
     def __call__(
-        self, model: Model, state: State, batch: Any, *, rho: float, n_documents: float
+        self, model: ConjugateModel, state: State, batch: Any, *, rho: float, n_documents: float
     ) -> tuple[State, Info]: ...
 
 
-PriorUpdate = Callable[[Model, State, Batch, Info], State]
+PriorUpdate = Callable[[ConjugateModel, State, Batch, Info], State]
 
 
 def shuffled(n_documents: int, batch_size: int, rng: np.random.Generator) -> Iterator[Rows]:
@@ -50,7 +50,7 @@ def blocks(n_documents: int) -> list[slice]:
 
 
 def run(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     batches: Iterable[Rows],

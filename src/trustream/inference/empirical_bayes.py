@@ -1,13 +1,9 @@
 """Empirical Bayes: priors learned from the posterior, a little after each step (section 3.1).
 
-The part of the bound that depends on a Dirichlet prior's parameters a is its evidence
-(`kernels.priors`), a concave function. Its Hessian is minus the Fisher information of the
-prior, so that the natural gradient is the Newton direction; a step follows it by the learning rate,
-
-    a <- a + rho * I(a)^-1 (E_q[t] - E_a[t]).
-
-Safeguards: a step changes a parameter by at most a factor of two, keeps it within bounds, and is
-halved until the evidence does not fall. A batch of any kind thus leaves a usable prior.
+The bound depends on the parameter of a conjugate prior through its evidence, the expected
+log-density of the global or local parameters that are draws from the prior. A model says what its
+priors can be learned from, as `PriorEvidence`, which knows how to take one step uphill
+(`models.dirichlet_evidence` for Dirichlet priors).
 """
 
 from __future__ import annotations
@@ -16,34 +12,12 @@ from collections.abc import Collection
 
 import numpy as np
 
-from trustream import kernels
 from trustream.inference.state import State
-from trustream.models.protocol import Batch, DirichletEvidence, Float64, Model
-
-SMALLEST, LARGEST = 1e-6, 1e4
-_HALVINGS = 20
-
-
-def improved(evidence: DirichletEvidence, rho: float, backend: str = "compiled") -> Float64:
-    """The parameter after one safeguarded step; unchanged if no step is any good.
-
-    Args:
-        rho: step size in (0, 1].
-        backend: which kernels compute the step, "compiled" or "reference".
-    """
-    old, mean_log, multiplicity, rest, n_draws = evidence
-    if n_draws == 0 or old.size == 0:
-        return old
-    new, direction = np.empty_like(old), np.empty_like(old)
-    is_better = kernels.get("priors", backend).dirichlet_step(
-        old, mean_log, float(multiplicity), float(rest), float(rho), SMALLEST, LARGEST, _HALVINGS,
-        direction, new,
-    )  # fmt: skip
-    return new if is_better else old
+from trustream.models.protocol import Batch, ConjugateModel, LearnablePriors, require
 
 
 def update(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch | None,
     locals_: list[object],
@@ -60,11 +34,13 @@ def update(
         rho: step size in (0, 1].
         rng: draws the sample that a step looks at; None looks at everything.
         learn: names of the priors that may change.
+
+    Raises:
+        TypeError: the model has no `LearnablePriors`.
     """
+    model = require(model, LearnablePriors, "empirical Bayes")
     evidence = model.prior_evidence(state.lambda_, state.prior, batch, locals_, rng)
-    values = {
-        name: improved(e, rho, model.backend) for name, e in evidence.items() if name in learn
-    }
+    values = {name: e.improved(rho) for name, e in evidence.items() if name in learn}
     if not values:
         return state
     lambda_, prior = model.replace_prior(state.lambda_, state.prior, batch, values)

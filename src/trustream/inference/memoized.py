@@ -29,7 +29,7 @@ batches times the size of lambda for mixtures; `Info.memory` has it in bytes.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,9 @@ import numpy as np
 from trustream.inference import empirical_bayes
 from trustream.inference.algorithm import Algorithm, Plan, StepOptions
 from trustream.inference.state import Info, State, advance, refuse_unless_finite
-from trustream.models.protocol import Batch, Model
+from trustream.models.protocol import Batch, ConjugateModel, RunningTotals, require
+
+_NAME = "memoized inference"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +64,19 @@ class Memory:
         return None not in self.visits
 
 
-def init(model: Model, state: State, n_batches: int) -> State:
-    """`state` with an empty memory for so many batches."""
+def init(model: ConjugateModel, state: State, n_batches: int) -> State:
+    """`state` with an empty memory for so many batches.
+
+    Raises:
+        TypeError: the model has no `RunningTotals`.
+    """
+    model = require(model, RunningTotals, _NAME)
     visits: list[Visit | None] = [None] * n_batches
     return replace(state, memory=Memory(model.running_total(), visits))
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch,
     index: int,
@@ -86,8 +93,10 @@ def step(
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
+        TypeError: the model has no `RunningTotals`.
         ValueError: the state has no memory of this kind; see `init`.
     """
+    model = require(model, RunningTotals, _NAME)
     prior, memory = state.prior, state.memory
     if not isinstance(memory, Memory):
         raise ValueError(f"a state from `memoized.init` is needed, this one has memory {memory!r}")
@@ -98,7 +107,7 @@ def step(
     else:
         local = before.local
     local, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
-    statistics = model.keep(statistics)
+    statistics = model.materialise(statistics)
     refuse_unless_finite(model, statistics)
     rest = float(model.local_bound(natural, prior, batch, local).sum())
     rest -= model.inner(natural, batch, statistics)
@@ -119,7 +128,7 @@ def step(
     return state, Info(state.n_steps, 1.0, size, size, 1, local, (), n_bytes(state.memory))
 
 
-def bound(model: Model, state: State) -> float:
+def bound(model: ConjugateModel, state: State) -> float:
     """L of all data in nats, from what the visits left: exact, no data point is looked at again.
 
     A batch's H_b holds for the alpha of its visit, so that alpha may change between passes only.
@@ -127,6 +136,7 @@ def bound(model: Model, state: State) -> float:
     Raises:
         ValueError: some batch was not seen yet.
     """
+    model = require(model, RunningTotals, _NAME)
     memory: Memory = state.memory
     if not memory.complete:
         unseen = memory.visits.count(None)
@@ -136,11 +146,14 @@ def bound(model: Model, state: State) -> float:
     return value + model.global_bound(state.lambda_, state.prior)
 
 
-def learned(model: Model, state: State, learn: Collection[str] = ("alpha", "eta")) -> State:
+def learned(
+    model: ConjugateModel, state: State, learn: Collection[str] = ("alpha", "eta")
+) -> State:
     """Empirical Bayes after a full pass, from all beliefs; then lambda = eta + total again.
 
     Each step of the prior is halved until the evidence does not fall, so that L does not either.
     """
+    model = require(model, RunningTotals, _NAME)
     visits = [visit.local for visit in state.memory.visits]
     after = empirical_bayes.update(model, state, None, visits, rho=1.0, rng=None, learn=learn)
     if after is state:
@@ -148,14 +161,19 @@ def learned(model: Model, state: State, learn: Collection[str] = ("alpha", "eta"
     return replace(after, lambda_=model.lambda_of_total(state.memory.total, after.prior))
 
 
-def n_bytes(memory: Memory) -> int:
-    """Bytes of total, statistics and beliefs."""
-    arrays = [*memory.total]
-    for visit in memory.visits:
-        if visit is not None:
-            arrays += [*visit.statistics]
-            arrays += [] if visit.local is None else [visit.local]
-    return sum(np.asarray(array).nbytes for array in arrays)
+def n_bytes(memory: Any) -> int:
+    """Bytes of all arrays of total, statistics and beliefs, whatever the model keeps them in.
+
+    >>> n_bytes(Memory((np.zeros(3),), [None, Visit((np.zeros(2),), 0.0, {"gamma": np.zeros(4)})]))
+    72
+    """
+    if isinstance(memory, np.ndarray):
+        return memory.nbytes
+    if is_dataclass(memory):
+        memory = [getattr(memory, field.name) for field in fields(memory)]
+    elif isinstance(memory, dict):
+        memory = [*memory.values()]
+    return sum(n_bytes(part) for part in memory) if isinstance(memory, (tuple, list)) else 0
 
 
 class Memoized(Algorithm):

@@ -18,7 +18,8 @@ def decaying(tau: float, kappa: float) -> Schedule:
     >>> decaying(tau=10.0, kappa=0.5)(State(None, None, n_steps=5))
     0.25
     """
-    _check_tau(tau)
+    if not tau > 0:
+        raise ValueError(f"tau (learning_offset) must be positive, got {tau}")
     return lambda state: min(1.0, (tau + state.n_steps + 1) ** -kappa)
 
 
@@ -31,23 +32,6 @@ def constant(rho: float) -> Schedule:
     if not 0 < rho <= 1:
         raise ValueError(f"a learning rate lies in (0, 1], got {rho}")
     return lambda state: rho
-
-
-def streaming(tau: float, kappa: float, batch_size: int, added: Callable[[], int]) -> Schedule:
-    """rho_t = (tau + (N_t - N_0) / B)^-kappa (section 3.1 of the paper).
-
-    The rate falls as data arrive, not as steps are taken.
-
-    Args:
-        added: called at each step, N_t - N_0, the data points added since the start of learning.
-
-    >>> streaming(tau=1.0, kappa=0.5, batch_size=100, added=lambda: 300)(State(None, None))
-    0.5
-    """
-    _check_tau(tau)
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
-    return lambda state: min(1.0, (tau + added() / batch_size) ** -kappa)
 
 
 def cooling(schedule: Schedule, first: int, last: int, share: float) -> Schedule:
@@ -71,8 +55,3 @@ def cooling(schedule: Schedule, first: int, last: int, share: float) -> Schedule
         return schedule(state) * (min(1.0, left / n_falling) if left < n_falling else 1.0)
 
     return rate
-
-
-def _check_tau(tau: float) -> None:
-    if not tau > 0:
-        raise ValueError(f"tau (learning_offset) must be positive, got {tau}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from trustream.models.protocol import Batch, Model
+from trustream.models.protocol import Batch, ConjugateModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,20 +56,21 @@ class Info:
     memory: int = 0
 
 
-def advance(model: Model, state: State, batch: Batch, natural: Any, rho: float) -> State:
+def advance(model: ConjugateModel, state: State, batch: Batch, natural: Any, rho: float) -> State:
     """Store a step's result, unless it is not finite: then the state stays as it was.
 
     Raises:
         FloatingPointError: the update holds infinities or NaN; nothing was stored.
     """
+    natural = model.materialise(natural)
     refuse_unless_finite(model, natural)
     lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + batch.size
     return State(lambda_, state.prior, n_steps, n_seen, state.memory)
 
 
-def refuse_unless_finite(model: Model, value: Any) -> None:
-    """Raise FloatingPointError if a Natural or a lambda_ holds infinities or NaN."""
+def refuse_unless_finite(model: ConjugateModel, value: Any) -> None:
+    """Raise FloatingPointError if a lambda_ or a materialised Natural holds infinities or NaN."""
     if not model.is_finite(value):
         raise FloatingPointError(
             "the update is not finite and was refused; the model is as it was before this batch. "

@@ -17,7 +17,7 @@ from trustream.inference import batch, empirical_bayes, streaming_vb
 from trustream.inference.algorithm import Algorithm, Plan, Start, StepOptions
 from trustream.inference.driver import BLOCK_SIZE
 from trustream.inference.state import Info, State
-from trustream.models.protocol import Model, Rows
+from trustream.models.protocol import ConjugateModel, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def draw(n_documents: int, batch_size: int, rng: np.random.Generator) -> Rows:
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     data: Any,
     rows: Rows,

@@ -34,10 +34,20 @@ from typing import Any
 
 import numpy as np
 
-from trustream.inference import empirical_bayes
 from trustream.inference.algorithm import Algorithm, Start, StepOptions
 from trustream.inference.state import Info, State, advance
-from trustream.models.protocol import Batch, Float64, Model
+from trustream.models.dirichlet_evidence import DirichletEvidence
+from trustream.models.protocol import (
+    Batch,
+    ConjugateModel,
+    Float64,
+    LearnablePriors,
+    PosteriorAddition,
+    has,
+    require,
+)
+
+_NAME = "streaming variational Bayes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +63,18 @@ class Draws:
     count: float
 
 
-def init(model: Model, prior: Any) -> State:
-    """lambda_0 = eta: nothing seen yet."""
+def init(model: ConjugateModel, prior: Any) -> State:
+    """lambda_0 = eta: nothing seen yet.
+
+    Raises:
+        TypeError: the model has no `PosteriorAddition`.
+    """
+    model = require(model, PosteriorAddition, _NAME)
     return State(model.posterior(prior, model.zero_statistics()), prior)
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch,
     *,
@@ -81,13 +96,14 @@ def step(
         rng: draws where the batch starts.
         tol: stop when a pair raises the objective by less than this many nats a data point; None
             does `n_inner` pairs and does not compute the objective, which takes its time.
-        learn: whether alpha is learned (`learned`), where the model has one.
+        learn: whether alpha is learned (`learned`), if the model has `LearnablePriors`.
         start: a Natural for the first local step; None is the model's `random_start`.
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
+        TypeError: the model has no `PosteriorAddition`.
     """
-    prior = state.prior
+    model, prior = require(model, PosteriorAddition, _NAME), state.prior
     anchor = model.restrict(state.lambda_, prior, batch)
     natural = model.random_start(prior, batch, rng) if start is None else start
     local, _ = model.beliefs(prior, batch, None)
@@ -109,7 +125,7 @@ def step(
     natural = model.add(anchor, prior, batch, statistics)
     # Learning rate 0 where the batch is silent: lambda_n stays.
     state = advance(model, state, batch, natural, 0.0)
-    if learn:
+    if learn and has(model, LearnablePriors):
         state = learned(model, state, batch, local, rng)
     size = batch.size
     info = Info(state.n_steps, 1.0, size, size, n_done, local, tuple(objective))
@@ -117,22 +133,22 @@ def step(
 
 
 def learned(
-    model: Model, state: State, batch: Batch, local: Any, rng: np.random.Generator
+    model: ConjugateModel, state: State, batch: Batch, local: Any, rng: np.random.Generator
 ) -> State:
     """alpha after one safeguarded Newton step on the evidence of all documents so far.
 
     eta stays: after the first batch it is nowhere but in lambda.
     """
+    model = require(model, LearnablePriors, f"learning alpha in {_NAME}")
     evidence = model.prior_evidence(state.lambda_, state.prior, batch, [local], rng)
-    if "alpha" not in evidence:
-        return state
-    new = evidence["alpha"]
+    new = evidence.get("alpha")
+    if not isinstance(new, DirichletEvidence):
+        return state  # there is no Dirichlet alpha, so there are no draws from it
     log_sum, count = new.n_draws * new.mean_log, new.n_draws
     if isinstance(state.memory, Draws):
         log_sum, count = log_sum + state.memory.log_sum, count + state.memory.count
     mean_log = log_sum / max(count, 1.0)
-    whole = new._replace(mean_log=mean_log, n_draws=count)
-    value = empirical_bayes.improved(whole, rho=1.0, backend=model.backend)
+    value = new._replace(mean_log=mean_log, n_draws=count).improved(rho=1.0)
     lambda_, prior = model.replace_prior(state.lambda_, state.prior, batch, {"alpha": value})
     return replace(state, lambda_=lambda_, prior=prior, memory=Draws(log_sum, count))
 

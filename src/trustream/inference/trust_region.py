@@ -21,11 +21,11 @@ from trustream.inference.algorithm import StepOptions
 from trustream.inference.driver import Step
 from trustream.inference.state import Info, State, advance
 from trustream.inference.stochastic import StochasticAlgorithm
-from trustream.models.protocol import Batch, Model
+from trustream.models.protocol import Batch, ConjugateModel
 
 
 def step(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch,
     *,
@@ -79,7 +79,7 @@ def step(
 
 
 def penalised_objective(
-    model: Model,
+    model: ConjugateModel,
     state: State,
     batch: Batch,
     anchor: Any,

@@ -17,12 +17,16 @@ from trustream._schema import Array, Rule, integer, one_of, optional
 from trustream.inference.adaptive import SHORTEST, Averages
 from trustream.inference.state import State
 from trustream.inference.streaming_vb import Draws
-from trustream.models.bernoulli_mixture import BernoulliNatural, BernoulliPrior
-from trustream.models.gaussian_kinds import KINDS, GaussianNatural
-from trustream.models.gaussian_mixture import GaussianPrior
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaPrior
-from trustream.models.validity import check_gaussians, check_lda
+from trustream.models.lda import LazyRows, LdaPrior
+from trustream.models.lda.validity import check_lda
+from trustream.models.mixture import (
+    BernoulliNatural,
+    BernoulliPrior,
+    GaussianNatural,
+    GaussianPrior,
+)
+from trustream.models.mixture.gaussian_covariance import KINDS
+from trustream.models.mixture.gaussian_validity import check_gaussians
 
 Table = dict[str, Array]
 

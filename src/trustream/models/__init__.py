@@ -1,1 +1,1 @@
-"""The models: latent Dirichlet allocation and two mixtures, behind one protocol."""
+"""The models: latent Dirichlet allocation and two mixtures, behind the contract of `protocol`."""

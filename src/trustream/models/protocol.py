@@ -1,9 +1,12 @@
 """What an algorithm may ask of a model.
 
 Every model of this package is a conjugate pair of the paper (section 2.1): global parameters
-beta with q(beta) in an exponential family with natural parameters lambda, a prior of the same
-family with natural parameters eta, and data that, given local beliefs phi, enter only through
-expected sufficient statistics
+beta with q(beta) in an exponential family with natural parameters lambda,
+
+    q(beta) = h(beta) exp( <lambda, t(beta)> - a(lambda) ),
+
+a prior of the same family with natural parameters eta, and data that, given local beliefs phi,
+enter only through expected sufficient statistics
 
     s = sum_n E_phi[f(x_n, z_n)].
 
@@ -11,23 +14,42 @@ An algorithm moves four kinds of value between the methods below and never looks
 
 ========== =====================================================================================
 lambda_    all global parameters; opaque, perhaps kept lazily
-Natural    the part of lambda that a batch touches, as a tuple of arrays; linear in lambda, so
-           that blending Naturals is the same as blending lambdas
-Statistics s of a batch, as a tuple of arrays shaped like Natural
-Local      beliefs about the local variables of a batch (gamma for LDA, phi for a mixture)
+Natural    the part of lambda that a batch touches; linear in lambda, so that blending Naturals
+           is the same as blending lambdas
+Statistics s of a batch, shaped like Natural
+Local      beliefs about the local variables of a batch: gamma for LDA, phi for a mixture, or
+           whatever else a model needs to go on from
 ========== =====================================================================================
+
+`ConjugateModel` is what every algorithm relies on. What only some algorithms need are
+capabilities, protocols of their own, and an algorithm refuses a model that lacks its capability:
+
+=================== ==================================================== ========================
+capability          what it computes                                     algorithms
+=================== ==================================================== ========================
+`WholeDataTotals`   eta + sum of s over all data                         batch VB, streaming batch
+`PosteriorAddition` lambda_t + s                                         streaming VB
+`RunningTotals`     total - old s + new s, and its share of the bound    memoized
+`GradientVector`    eta + (N/B) s - lambda                               adaptive learning rate
+`LearnablePriors`   what eta can be learned from                         empirical Bayes
+=================== ==================================================== ========================
+
+All but the last follow from eta and the family where a Natural is all of lambda: `DenseModel`
+has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 Float64 = NDArray[np.float64]
 Rows = NDArray[np.int64]
+CapabilityT = TypeVar("CapabilityT")
 
 
 class Batch(Protocol):
@@ -38,37 +60,13 @@ class Batch(Protocol):
         """Number of data points."""
 
 
-class DirichletEvidence(NamedTuple):
-    """What a Dirichlet prior's parameters are learned from (section 3.1, empirical Bayes).
-
-    The expected log-density of n = `n_draws` draws x_1, ..., x_n under Dir(a) is
-
-        n { log Gamma(rest + sum_i m_i a_i) - sum_i m_i log Gamma(a_i) + sum_i m_i a_i l_i }
-
-    up to a constant, with l_i = `mean_log[i]` the expected log x_i averaged over the draws,
-    m_i = `multiplicity` the number of coordinates that share the parameter a_i (1 for a vector
-    prior, the number of words for a scalar one), and `rest` the sum of the parameters that are
-    held fixed.
-    """
-
-    parameter: Float64
-    mean_log: Float64
-    multiplicity: float
-    rest: float
-    n_draws: float
-
-
-class Model(Protocol):
-    """A conjugate model. Methods read their arguments; only `commit` and `replace_prior` may reuse
-    the memory of lambda_ and prior, in what the batch touches."""
+class ConjugateModel(Protocol):
+    """A conjugate model. Methods read their arguments; only `commit` may reuse the memory of
+    lambda_, in what the batch touches."""
 
     @property
     def n_components(self) -> int:
         """K, the number of topics or mixture components."""
-
-    @property
-    def backend(self) -> str:
-        """Which kernels compute, "compiled" or "reference"."""
 
     def batch(self, data: Any, rows: Rows | slice) -> Batch:
         """Prepare the given rows of validated data; nothing looks at them again."""
@@ -78,12 +76,6 @@ class Model(Protocol):
     def initial(self, prior: Any, rng: np.random.Generator) -> Any:
         """A random lambda_ to start from."""
 
-    def random_start(self, prior: Any, batch: Any, rng: np.random.Generator) -> Any:
-        """A random Natural for the first local step of streaming VB on a batch.
-
-        Drawn as `initial` draws, of what the batch touches: equal components would stay equal.
-        """
-
     def restrict(self, lambda_: Any, prior: Any, batch: Any) -> Any:
         """The Natural of lambda_ for what the batch touches; of use until lambda_ is given up."""
 
@@ -92,8 +84,15 @@ class Model(Protocol):
     ) -> Any:
         """(1 - rho) lambda_t + rho (eta + scale s), equation 14, on Naturals."""
 
-    def add(self, anchor: Any, prior: Any, batch: Any, statistics: Any) -> Any:
-        """lambda_t + s on Naturals: lambda_t is the prior of this batch."""
+    def materialise(self, natural: Any) -> Any:
+        """A Natural, or Statistics, as a tuple of arrays, without what it was computed from.
+
+        A model may hand on descriptions in place of numbers, so that one pass over memory can do
+        the work of several. This is where they are computed.
+        """
+
+    def is_finite(self, value: Any) -> bool:
+        """Whether every number of a lambda_, or of what `materialise` returned, is finite."""
 
     def commit(self, lambda_: Any, prior: Any, batch: Any, natural: Any, rho: float) -> Any:
         """Store `natural` for what the batch touches; the rest decays towards the prior:
@@ -108,19 +107,7 @@ class Model(Protocol):
         It may be called any number of times.
         """
 
-    def is_finite(self, natural: Any) -> bool:
-        """Whether every number of a Natural, or of a lambda_, is finite."""
-
-    def gradient(
-        self, lambda_: Any, prior: Any, batch: Any, statistics: Any, scale: float
-    ) -> Float64:
-        """eta + scale s - lambda, the natural gradient of L_n, all of it as one vector."""
-
     # --- local beliefs
-
-    @property
-    def exact_local(self) -> bool:
-        """Whether a local step finds the best beliefs wherever it starts."""
 
     def beliefs(self, prior: Any, batch: Any, phi: Any | None) -> tuple[Any, Any]:
         """(Local, Statistics) for given phi, or for uniform phi = 1/K when phi is None."""
@@ -148,10 +135,15 @@ class Model(Protocol):
     def global_bound(self, lambda_: Any, prior: Any) -> float:
         """E_q[log p(beta) / q(beta)] = -KL(q || prior) over all of lambda_, in nats; exact."""
 
-    def inner(self, natural: Any, batch: Any, statistics: Any) -> float:
-        """<E_q[t(beta)], s>: the part of a batch's bound through which lambda enters, in nats."""
+    # --- for people
 
-    # --- whole-data statistics of batch VB
+    def expected(self, lambda_: Any, prior: Any) -> Any:
+        """E_q[beta]."""
+
+
+@runtime_checkable
+class WholeDataTotals(ConjugateModel, Protocol):
+    """Batch VB sums the statistics of all data, block by block: lambda = eta + sum_b s_b."""
 
     def zero_statistics(self) -> Any:
         """A total of nothing, over all of lambda_."""
@@ -162,14 +154,41 @@ class Model(Protocol):
     def posterior(self, prior: Any, total: Any) -> Any:
         """lambda_ = eta + total; `total` is given up."""
 
-    # --- running totals of memoized inference, in float64 so that taking parts out and putting
-    # others in leaves no trace of rounding
 
-    def keep(self, statistics: Any) -> Any:
-        """Statistics on their own, without what they were made from."""
+@runtime_checkable
+class PosteriorAddition(WholeDataTotals, Protocol):
+    """Streaming VB adds to the posterior, the next batch's prior: lambda_t + s, lambda_0 = eta."""
+
+    def add(self, anchor: Any, prior: Any, batch: Any, statistics: Any) -> Any:
+        """lambda_t + s on Naturals: lambda_t is the prior of this batch."""
+
+    def random_start(self, prior: Any, batch: Any, rng: np.random.Generator) -> Any:
+        """A random Natural for the first local step on a batch.
+
+        Drawn as `initial` draws, of what the batch touches: equal components would stay equal.
+        """
+
+
+@runtime_checkable
+class RunningTotals(ConjugateModel, Protocol):
+    """Memoized inference exchanges a batch's old statistics for new ones in a running total:
+
+        total <- total - s_b(old) + s_b(new),   lambda = eta + total.
+
+    Totals are float64, so that taking parts out and putting others in leaves no trace of rounding.
+    lambda enters the bound of all data through <E_q[t(beta)], total>, so that the bound is known
+    after each exchange without another look at the data (`inference.memoized`).
+    """
+
+    @property
+    def exact_local(self) -> bool:
+        """Whether a local step finds the best beliefs wherever it starts.
+
+        If not, beliefs have to be kept from visit to visit.
+        """
 
     def running_total(self) -> Any:
-        """A Total of nothing, over all of lambda_."""
+        """A Total of nothing, over all of lambda_, as a tuple of arrays."""
 
     def exchange(self, total: Any, batch: Any, old: Any | None, new: Any) -> Any:
         """total - old + new for a batch seen before (`old`) or not (None); `total` is given up."""
@@ -180,10 +199,40 @@ class Model(Protocol):
     def lambda_of_total(self, total: Any, prior: Any) -> Any:
         """lambda_ = eta + total; `total` stays."""
 
+    def inner(self, natural: Any, batch: Any, statistics: Any) -> float:
+        """<E_q[t(beta)], s>: the part of a batch's bound through which lambda enters, in nats."""
+
     def inner_total(self, lambda_: Any, prior: Any, total: Any) -> float:
         """<E_q[t(beta)], total> over all of lambda_, in nats."""
 
-    # --- empirical Bayes
+
+@runtime_checkable
+class GradientVector(ConjugateModel, Protocol):
+    """An adaptive learning rate looks at direction and length of the natural gradient of L_n."""
+
+    def gradient(
+        self, lambda_: Any, prior: Any, batch: Any, statistics: Any, scale: float
+    ) -> Float64:
+        """eta + scale s - lambda, all of it as one vector."""
+
+
+class PriorEvidence(Protocol):
+    """What a prior's parameter can be learned from: E_q of the prior's sufficient statistics.
+
+    The part of the bound that depends on the parameter eta of a conjugate prior is
+    sum_i E_q[log p(beta_i | eta)], the evidence, whatever the family.
+    """
+
+    def improved(self, rho: float) -> Float64:
+        """The parameter after a step of size rho in (0, 1] that does not lower the evidence."""
+
+
+@runtime_checkable
+class LearnablePriors(ConjugateModel, Protocol):
+    """Empirical Bayes moves a prior's parameters to where the posterior is likelier (section 3.1).
+
+    Only `replace_prior` may reuse the memory of lambda_ and prior.
+    """
 
     def prior_evidence(
         self,
@@ -192,8 +241,8 @@ class Model(Protocol):
         batch: Any | None,
         locals_: list[Any],
         rng: np.random.Generator | None,
-    ) -> dict[str, DirichletEvidence]:
-        """What each learnable prior can be learned from, by name; empty if there is none.
+    ) -> Mapping[str, PriorEvidence]:
+        """The `PriorEvidence` of each learnable prior, by name; empty if there is none.
 
         `locals_` are beliefs of `batch`, or of all data where batch is None. With `rng` a sample
         of what is too much to look at in every step, without it all of it.
@@ -207,7 +256,38 @@ class Model(Protocol):
         The lambda that lambda_ stands for is unchanged; lambda_ and prior are given up.
         """
 
-    # --- for people
 
-    def expected(self, lambda_: Any, prior: Any) -> Any:
-        """E_q[beta]."""
+@cache
+def _members(capability: Any) -> list[str]:
+    return [name for name in dir(capability) if not name.startswith("_")]
+
+
+def has(model: object, capability: Any) -> bool:
+    """Whether a model, or what stands for one, has all members of a capability.
+
+    >>> has(object(), LearnablePriors)
+    False
+    """
+    return all(hasattr(model, name) for name in _members(capability))
+
+
+def require(
+    model: ConjugateModel, capability: Callable[..., CapabilityT], algorithm: str
+) -> CapabilityT:
+    """`model`, if it has the capability that an algorithm needs.
+
+    Raises:
+        TypeError: names the algorithm, the capability, the model and what it lacks.
+
+    >>> require(object(), GradientVector, "an adaptive learning rate")
+    Traceback (most recent call last):
+        ...
+    TypeError: an adaptive learning rate needs a model with GradientVector, object lacks batch, ...
+    """
+    if has(model, capability):
+        return cast(CapabilityT, model)
+    missing = ", ".join(name for name in _members(capability) if not hasattr(model, name))
+    name = getattr(capability, "__name__", repr(capability))
+    raise TypeError(
+        f"{algorithm} needs a model with {name}, {type(model).__name__} lacks {missing}"
+    )

@@ -19,8 +19,7 @@ from trustream.inference.state import State
 from trustream.learning import algorithms, recipe, state_arrays
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import STREAM, Recipe
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.store.protocol import Documents
 from trustream.streaming.lda import words
 from trustream.streaming.lda.score import score

@@ -6,8 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from trustream.evaluation import completion, completion_from, split_tokens
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.streaming.stream_model import Score
 
 
@@ -28,7 +27,7 @@ def score(
     if columns.size == 0:
         return None
     batch = model.batch(counts, slice(0, counts.shape[0]))
-    natural = model.restrict(lambda_, prior, batch)
+    natural = model.materialise(model.restrict(lambda_, prior, batch))
     topics = np.empty((prior.alpha.size, columns.size + 1))
     topics[:, np.searchsorted(columns, batch.words)] = natural.rows.T / natural.totals[:, None]
     topics[:, -1] = np.maximum(1.0 - topics[:, :-1].sum(axis=1), 0.0)

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda_prior import LdaPrior
+from trustream.models.lda import LazyRows, LdaPrior
 
 Array = NDArray[Any]
 

@@ -1,4 +1,4 @@
-"""f(y_n) of a batch of a Gaussian mixture, for the three kinds of covariance (`gaussian_kinds`).
+"""f(y_n) of a batch of a Gaussian mixture, for each kind of covariance (`gaussian_covariance`).
 
 y = L^-1 (x - mean) are the coordinates of the prior (`GaussianPrior`). The constant feature 1 of
 the supplement is left to the counts.
@@ -25,9 +25,9 @@ from numpy.typing import NDArray
 
 from trustream.families import symmetric
 from trustream.kernels import threads
-from trustream.models import feature_blocks
-from trustream.models.gaussian_kinds import KINDS
-from trustream.models.gaussian_prior import GaussianPrior
+from trustream.models.mixture import feature_blocks
+from trustream.models.mixture.gaussian_covariance import KINDS
+from trustream.models.mixture.gaussian_prior import GaussianPrior
 
 Array = NDArray[Any]
 Float64 = NDArray[np.float64]
@@ -120,6 +120,9 @@ class GaussianBatch:
     def __init__(self, x: Array) -> None:
         self.x = x
         self._features: GaussianFeatures | None = None
+
+    def __reduce__(self) -> Any:
+        return GaussianBatch, (self.x,)
 
     @property
     def size(self) -> int:

@@ -22,8 +22,8 @@ from scipy import sparse
 
 from trustream.kernels import LANES, threads
 from trustream.kernels import get as get_kernels
-from trustream.models import feature_blocks
-from trustream.models.feature_blocks import Moments, Scores
+from trustream.models.mixture import feature_blocks
+from trustream.models.mixture.feature_blocks import Moments, Scores
 from trustream.models.protocol import Rows
 
 Array = NDArray[Any]

@@ -30,12 +30,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from trustream.models import lda_evidence
-from trustream.models.lazy_rows import LazyRows
-from trustream.models.lda import LdaModel
-from trustream.models.lda_batch import WordBatch, segment_sums
-from trustream.models.lda_natural import LdaNatural
-from trustream.models.lda_prior import LdaPrior
+from trustream.models.lda.batch import WordBatch, segment_sums
+from trustream.models.lda.blend import Natural
+from trustream.models.lda.computation import VISITED, word_blocks
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.model import LdaModel
+from trustream.models.lda.prior import LdaPrior
 from trustream.models.protocol import Float64
 
 Array = NDArray[Any]
@@ -48,16 +48,17 @@ class CollapsedLdaModel(LdaModel):
     collapsed: ClassVar[bool] = True
 
     def local_bound(
-        self, natural: LdaNatural, prior: LdaPrior, batch: WordBatch, local: Array
+        self, natural: Natural, prior: LdaPrior, batch: WordBatch, local: Array
     ) -> Float64:
         """The documents' terms of J, (B,)."""
         theta = local.astype(np.float64)
         theta /= theta.sum(axis=1, keepdims=True)
-        beta = natural.rows / natural.totals
+        rows, totals = self.materialise(natural)
+        beta = rows / totals
         documents = np.repeat(np.arange(batch.size), np.diff(batch.indptr))
         likelihood = np.empty(batch.ids.size)
-        for first in range(0, batch.ids.size, lda_evidence.VISITED_WORDS):
-            part = slice(first, first + lda_evidence.VISITED_WORDS)
+        for first in range(0, batch.ids.size, VISITED):
+            part = slice(first, first + VISITED)
             likelihood[part] = (theta[documents[part]] * beta[batch.ids[part]]).sum(axis=1)
         weighted = batch.counts.astype(np.float64) * np.log(likelihood)
         density = np.log(theta) @ prior.alpha + _log_normaliser(prior.alpha, self.n_components)
@@ -65,24 +66,22 @@ class CollapsedLdaModel(LdaModel):
 
     def divergence(
         self,
-        natural: LdaNatural,
+        natural: Natural,
         prior: LdaPrior,
         batch: WordBatch,
-        anchor: LdaNatural | None,
+        anchor: Natural | None,
     ) -> float:
         """D(lambda_t or eta, lambda) without terms of other words."""
-        if anchor is None:
-            rows, totals = prior.rows(batch.words), prior.totals
-        else:
-            rows, totals = anchor
-        return _divergence(rows, natural.rows) - _divergence(totals, natural.totals)
+        rows, totals = self.materialise(natural)
+        other, other_totals = self._other(prior, batch, anchor)
+        return _divergence(other, rows) - _divergence(other_totals, totals)
 
     def global_bound(self, lambda_: LazyRows, prior: LdaPrior) -> float:
         """-D(eta, lambda) over all words."""
         value = _divergence(prior.totals, lambda_.totals)
-        for first in range(0, self.n_words, lda_evidence.VISITED_WORDS):
-            words = np.arange(first, min(first + lda_evidence.VISITED_WORDS, self.n_words))
-            value -= _divergence(prior.rows(words), self._get(lambda_, prior, words))
+        for words in word_blocks(self.n_words):
+            rows = self.computation.get_rows(lambda_, prior, words)
+            value -= _divergence(prior.rows(words), rows)
         return value
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 
-from trustream.models.mixture import positive
+from trustream.models.mixture.model import positive
 
 Array = NDArray[Any]
 Float64 = NDArray[np.float64]

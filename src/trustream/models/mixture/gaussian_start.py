@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.models import feature_blocks
+from trustream.models.mixture import feature_blocks
 
 Float64 = NDArray[np.float64]
 

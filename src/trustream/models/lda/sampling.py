@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from trustream.models.lda_prior import LdaPrior
+from trustream.models.lda.prior import LdaPrior
 
 Array = NDArray[Any]
 

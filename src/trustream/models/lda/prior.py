@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -55,6 +55,25 @@ class LdaPrior:
         """eta of the given words: (1, 1), (W, 1) or (W, K)."""
         pattern = self.pattern if self.pattern.shape[0] == 1 else self.pattern[words]
         return np.asarray(self.eta * pattern)
+
+    def with_word_eta(
+        self, words: Array, eta: Float64, *, n_words: int, in_place: bool
+    ) -> LdaPrior:
+        """This prior with eta (W,) for these of the `n_words` words, the same for all topics.
+
+        Args:
+            in_place: whether a pattern of one entry a word may be changed where it is.
+        """
+        pattern = self.pattern
+        if pattern.shape[0] == 1:
+            # The first time: every word gets an entry of its own, with the value it had.
+            pattern = np.ones((n_words, 1))
+        elif not in_place:
+            pattern = pattern.copy()
+        old = pattern[words, 0]
+        pattern[words, 0] = eta / self.eta
+        sums = self.pattern_sums + (pattern[words, 0] - old).sum()
+        return replace(self, pattern=pattern, pattern_sums=sums)
 
     def dense(self) -> Float64:
         """eta for people: a scalar array, (V,) or (K, V)."""

@@ -16,19 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from trustream.families import beta, dirichlet
 from trustream.kernels import threads
-from trustream.models import bernoulli_batch, feature_blocks
-from trustream.models.bernoulli_batch import BernoulliBatch
-from trustream.models.feature_blocks import Scores
-from trustream.models.mixture import MixtureModel, positive
+from trustream.models.mixture import bernoulli_batch, feature_blocks
+from trustream.models.mixture.bernoulli_batch import BernoulliBatch
+from trustream.models.mixture.feature_blocks import Scores
+from trustream.models.mixture.model import MixtureModel, positive
 from trustream.models.protocol import Rows
-
-__all__ = [
-    "BernoulliBatch",
-    "BernoulliExpected",
-    "BernoulliModel",
-    "BernoulliNatural",
-    "BernoulliPrior",
-]
 
 Array = NDArray[Any]
 Float64 = NDArray[np.float64]

@@ -19,15 +19,14 @@ from trustream.families import dirichlet, inverse_wishart
 from trustream.families import normal_inverse_gamma as nig
 from trustream.families import normal_inverse_wishart as niw
 from trustream.kernels import threads
-from trustream.models import feature_blocks
-from trustream.models.feature_blocks import Scores
-from trustream.models.gaussian_features import GaussianBatch, GaussianFeatures
-from trustream.models.gaussian_kinds import DIAG, KINDS, TIED, GaussianNatural, Kind
-from trustream.models.gaussian_prior import GaussianPrior
-from trustream.models.mixture import MixtureModel
+from trustream.models.dense_model import like
+from trustream.models.mixture import feature_blocks
+from trustream.models.mixture.feature_blocks import Scores
+from trustream.models.mixture.gaussian_covariance import DIAG, KINDS, TIED, GaussianNatural, Kind
+from trustream.models.mixture.gaussian_features import GaussianBatch, GaussianFeatures
+from trustream.models.mixture.gaussian_prior import GaussianPrior
+from trustream.models.mixture.model import MixtureModel
 from trustream.models.protocol import Rows
-
-__all__ = ["GaussianBatch", "GaussianExpected", "GaussianModel", "GaussianNatural", "GaussianPrior"]
 
 Array = NDArray[Any]
 Float64 = NDArray[np.float64]
@@ -192,7 +191,7 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
     def component_divergence(self, natural: GaussianNatural, other: GaussianNatural) -> float:
         """KL between the (mu_k, Sigma_k) of both, in nats."""
         with threads.one_blas_thread():
-            return self.kind.kl(natural, _like(natural, other))
+            return self.kind.kl(natural, like(natural, other))
 
     def component_inner(self, natural: GaussianNatural, statistics: GaussianNatural) -> float:
         """sum_k <E[t(mu_k, Sigma_k)], s_k>."""
@@ -296,10 +295,3 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
                 f"covariance_type {self.covariance_type!r} needs Psi of shape "
                 f"{'(D,)' if diagonal else '(D, D)'}, got {prior.Psi.shape}"
             )
-
-
-def _like(natural: GaussianNatural, other: GaussianNatural) -> GaussianNatural:
-    """`other` with the shapes of `natural`."""
-    return GaussianNatural(
-        *(np.broadcast_to(b, a.shape) for a, b in zip(natural, other, strict=True))
-    )

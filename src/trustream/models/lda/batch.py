@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream import kernels
 from trustream.models.protocol import Rows
 
 Array = NDArray[Any]
@@ -51,6 +51,16 @@ class WordBatch:
         """W, the number of different words."""
         return self.words.size
 
+    @property
+    def by_document(self) -> tuple[Array, Array, Array]:
+        """indptr, ids and counts."""
+        return self.indptr, self.ids, self.counts
+
+    @property
+    def by_word(self) -> tuple[Array, Array, Array]:
+        """word_ptr, documents and positions."""
+        return self.word_ptr, self.documents, self.positions
+
 
 class BatchMaker:
     """Makes batches from the rows of a CSR matrix.
@@ -59,47 +69,30 @@ class BatchMaker:
     making a batch costs only what the batch holds.
     """
 
-    def __init__(self, kernels: ModuleType, n_words: int, dtype: Any) -> None:
-        self._kernels = kernels
+    def __init__(self, backend: str, n_words: int, dtype: str) -> None:
+        self._settings = (backend, n_words, dtype)
+        self._kernels = kernels.get("lda", backend)
         self._n_words = n_words
         self._dtype = dtype
         self._local = threading.local()
+
+    def __reduce__(self) -> Any:
+        return BatchMaker, self._settings
 
     def __call__(self, counts: Any, rows: Rows | slice) -> WordBatch:
         """Rows of a scipy CSR matrix (N, V) whose entries were validated."""
         with np.errstate(over="ignore"):  # a step with infinite counts is refused
             indptr, global_ids, weights = self._entries(counts, rows)
         n = weights.size
-        words = np.empty(n, np.int32)
-        ids = np.empty(n, np.int32)
-        word_ptr = np.empty(n + 1, np.int64)
+        words, ids = np.empty(n, np.int32), np.empty(n, np.int32)
+        word_ptr, positions = np.empty(n + 1, np.int64), np.empty(n, np.int64)
         documents = np.empty(n, np.int32)
-        positions = np.empty(n, np.int64)
         lengths, word_counts = np.empty(indptr.size - 1), np.empty(n)
-        n_words = self._kernels.index_words(
-            indptr,
-            global_ids,
-            weights,
-            self._lookup(),
-            words,
-            ids,
-            word_ptr,
-            documents,
-            positions,
-            lengths,
-            word_counts,
-        )
-        return WordBatch(
-            indptr,
-            ids,
-            weights,
-            words[:n_words],
-            word_ptr[: n_words + 1],
-            documents,
-            positions,
-            lengths,
-            word_counts[:n_words],
-        )
+        out = (words, ids, word_ptr, documents, positions, lengths, word_counts)
+        w = self._kernels.index_words(indptr, global_ids, weights, self._lookup(), *out)
+        words, word_ptr, word_counts = words[:w], word_ptr[: w + 1], word_counts[:w]
+        pairs = (documents, positions, lengths)
+        return WordBatch(indptr, ids, weights, words, word_ptr, *pairs, word_counts)
 
     def _entries(self, counts: Any, rows: Rows | slice) -> tuple[Array, Array, Array]:
         """indptr, words and counts of some rows."""

@@ -1,0 +1,114 @@
+"""What LDA's priors are learned from: alpha from gamma, eta from lambda (section 3.1).
+
+Documents are draws of theta ~ Dir(alpha) and topics draws of beta ~ Dir(eta), so that
+`DirichletEvidence` needs the mean of E[log theta_dk] over documents and that of E[log beta_kv] over
+topics.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from trustream.models.dirichlet_evidence import DirichletEvidence
+from trustream.models.lda.computation import VISITED, LdaComputation
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.prior import LdaPrior
+from trustream.models.protocol import Float64
+
+Array = NDArray[Any]
+
+# Words whose lambda is looked at in one step to learn eta: enough for a steady estimate, few
+# enough for the step's cost not to depend on the vocabulary.
+_SAMPLED_WORDS = 256
+
+
+def of_alpha(
+    computation: LdaComputation, prior: LdaPrior, locals_: list[Array]
+) -> DirichletEvidence:
+    """The documents are draws of theta: mean over them of E[log theta_k]."""
+    count = sum(gamma.shape[0] for gamma in locals_)
+    total = np.zeros(computation.n_topics)
+    for gamma in locals_:
+        if computation.collapsed:
+            lengths = gamma.sum(axis=1, dtype=np.float64)
+            total += _uncertain_psi(computation, gamma, prior.alpha).sum(axis=0, dtype=np.float64)
+            total -= special.digamma(lengths).sum()
+        else:
+            by_topic = np.empty(computation.n_topics)
+            of_sums = computation.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
+            total += by_topic - of_sums
+    mean_log = total / max(count, 1)
+    return DirichletEvidence(prior.alpha, mean_log, 1.0, 0.0, float(count), computation.backend)
+
+
+def of_eta(
+    computation: LdaComputation,
+    lambda_: LazyRows,
+    prior: LdaPrior,
+    rng: np.random.Generator | None,
+) -> DirichletEvidence:
+    """The topics are draws of beta: mean over them and over words of E[log beta_kv].
+
+    The words are a sample drawn with `rng`, or all of them.
+    """
+    n_words = lambda_.stored.shape[0]
+    if rng is None or n_words <= _SAMPLED_WORDS:
+        words = np.arange(n_words)
+    else:
+        words = rng.integers(n_words, size=_SAMPLED_WORDS)
+    mean_log = _mean_psi(computation, lambda_, prior, words).sum() / words.size
+    mean_log -= special.digamma(lambda_.totals).sum() / computation.n_topics
+    parameter, count = np.array([prior.eta]), float(computation.n_topics)
+    return DirichletEvidence(
+        parameter, np.array([mean_log]), n_words, 0.0, count, computation.backend
+    )
+
+
+def of_words(
+    computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior, words: Array
+) -> DirichletEvidence:
+    """The same with a parameter for each of the given words, the others held fixed."""
+    parameter = np.broadcast_to(prior.rows(words)[:, 0], (words.size,)).copy()
+    mean_log = (
+        _mean_psi(computation, lambda_, prior, words) - special.digamma(lambda_.totals).mean()
+    )
+    rest, count = max(float(prior.totals[0] - parameter.sum()), 0.0), float(computation.n_topics)
+    return DirichletEvidence(parameter, mean_log, 1.0, rest, count, computation.backend)
+
+
+def _mean_psi(
+    computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior, words: Array
+) -> Float64:
+    """Mean over topics of psi(lambda_vk), (W,)."""
+    sums = np.empty(words.size)
+    if computation.collapsed:
+        for first in range(0, words.size, VISITED):
+            part = words[first : first + VISITED]
+            rows = computation.get_rows(lambda_, prior, part)
+            psi = _uncertain_psi(computation, rows, prior.rows(part))
+            sums[first : first + part.size] = psi.sum(axis=1, dtype=np.float64)
+    else:
+        lambda_.psi_sums(computation.kernels, words, prior.pattern, sums, computation.n_threads)
+    return sums / computation.n_topics
+
+
+def _uncertain_psi(computation: LdaComputation, parameters: Array, prior: Float64) -> Array:
+    """E[psi(prior + n)] of uncertain counts n, (n, K), for the collapsed local step.
+
+    parameters = prior + E[n], and the counts are close to Poisson ones: zero with
+    probability exp(-E[n]), else (Teh, Kurihara and Welling 2008) close to their mean, so that
+
+        E[psi(a + n)] = exp(-E[n]) psi(a) + (1 - exp(-E[n])) psi(a + E[n] / (1 - exp(-E[n]))).
+
+    psi at the mean would take a hundredth of a count, which each topic gets from the prior alone,
+    for evidence of a larger prior, which gives each topic more: alpha would grow without end.
+    """
+    a = np.broadcast_to(prior, parameters.shape).astype(parameters.dtype)
+    counts = np.maximum(parameters - a, np.finfo(parameters.dtype).tiny)
+    some = -np.expm1(-counts)
+    psi = computation.digamma(np.ascontiguousarray(a))
+    return np.asarray(psi + some * (computation.digamma(a + counts / some) - psi))
