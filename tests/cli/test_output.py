@@ -16,7 +16,7 @@ from rich.console import Console
 from tests.store.server import Server
 from trustream import demo_view, terminal
 from trustream.cli import main
-from trustream.cli.options import echo_json
+from trustream.cli.output import echo_json
 from trustream.demo import DemoResult
 from trustream.store.protocol import Totals
 from trustream.terminal import shown
