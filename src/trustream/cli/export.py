@@ -23,6 +23,6 @@ def export(store: str, path: Path, name: str, as_json: bool) -> None:
     with opened(store) as found:
         model = export_model(found, path, name)
     if as_json:
-        echo_json({"path": str(model.path), "topics": model.n_topics, "words": model.n_words})
+        echo_json({"path": model.path, "topics": model.n_topics, "words": model.n_words})
     else:
         echo(f"{model.path}: {model.n_topics} topics, {model.n_words:,} words")

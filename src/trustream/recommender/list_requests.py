@@ -61,8 +61,10 @@ def load_recommender(path: str | Path, n_jobs: int | None = None) -> TopicRecomm
 
     Raises
     ------
+    FileNotFoundError
+        If there is no file.
     ValueError
-        If there is no file, or the file holds another model.
+        If the file holds another model, or none.
 
     Examples
     --------

@@ -61,7 +61,7 @@ class ExportedModel:
         n_words: number of words, columns without a word included.
     """
 
-    path: Path
+    path: str
     n_topics: int
     n_words: int
 
@@ -79,8 +79,12 @@ def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
 
     Raises
     ------
+    FileNotFoundError
+        If there is no file.
+    MissingModelError
+        If the store holds no model of that name yet.
     ValueError
-        If there is no model.
+        If the file is not a model file.
 
     Examples
     --------
@@ -139,7 +143,7 @@ def export_model(store: Store, path: str | Path, name: str = DEFAULT_NAME) -> Ex
     """
     model = load_model(store, name)
     model.save(path)
-    return ExportedModel(Path(path), model.n_components, model.n_features_in_)
+    return ExportedModel(str(path), model.n_components, model.n_features_in_)
 
 
 def column_words(estimator: Any) -> list[str] | None:

@@ -111,7 +111,7 @@ def _in_chunks(
         rows = [_columns_and_counts(columns, words, first + i) for i, words in enumerate(chunk)]
         matrix = sparse.csr_array(
             (
-                np.array([count for row in rows for count in row.values()], np.int64),
+                np.array([count for row in rows for count in row.values()]),
                 np.array([column for row in rows for column in row], np.int32),
                 np.cumsum([0, *map(len, rows)], dtype=np.int32),
             ),
@@ -132,7 +132,8 @@ def _columns_and_counts(
             "instance by trustream.text.tokenise, or a mapping from words to counts"
         )
     counts = words if isinstance(words, Mapping) else Counter(words)
-    return {columns[word]: count for word, count in counts.items() if word in columns}
+    # Sorted by columns: the order of the words must not change the last digits.
+    return dict(sorted((columns[word], n) for word, n in counts.items() if word in columns))
 
 
 def _document_topics(
