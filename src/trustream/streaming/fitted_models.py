@@ -147,7 +147,13 @@ def export_model(store: Store, path: str | Path, name: str = DEFAULT_NAME) -> Ex
 
 
 def column_words(estimator: Any) -> list[str] | None:
-    """Return the words by column of a fitted estimator; None if it has no names of columns."""
+    """Return the words by column of a fitted estimator; None if it has no names of columns.
+
+    >>> import trustream
+    >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit([[2, 1], [0, 2]])
+    >>> column_words(lda) is None
+    True
+    """
     names = getattr(estimator, "feature_names_in_", None)
     return None if names is None else [str(name) for name in names]
 

@@ -59,7 +59,14 @@ def prepared_trainer(
 
     Examples
     --------
-    See `train`.
+    >>> import tempfile, trustream
+    >>> from trustream.streaming.setup import init_store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = init_store(f"{folder}/topics.db", 20)
+    ...     with trustream.open_store(f"{folder}/topics.db") as store:
+    ...         with prepared_trainer(store, n_jobs=1) as trainer:
+    ...             print(trainer.model.n_components, trainer.n_steps)
+    20 0
     """
     model = load_settings(store, name)
     if model is None:
