@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from trustream.cli.commands import Commands
+from trustream.cli.command_group import CommandGroup
 
 # Loaded when run, so that --help is quick.
 EXPERIMENTS = {
@@ -95,7 +95,7 @@ def _command(name: str, names: list[str], about: str) -> click.Command:
     return click.Command(name, callback=callback, params=_options(), help=about, epilog=_EPILOG)
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """The paper's experiments. Each writes JSON and a figure with the paper's curves beside."""
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from tests.store.server import Server
 from trustream import terminal
 from trustream.cli import main
-from trustream.cli.options import echo_json
+from trustream.cli.output import echo_json
 from trustream.demo import DemoResult
 from trustream.demo.screen import Screen
 from trustream.store.protocol import Totals

@@ -19,6 +19,7 @@ import trustream
 from tests.recommender import planted
 from trustream.cli import main
 from trustream.feeds import read_ratings
+from trustream.recommender import list_requests
 
 TRAIN, HELD_OUT = planted.blocks()
 FIT = ["--threshold", "4", "--topics", "4", "--passes", "20"]
@@ -71,8 +72,7 @@ def test_all_users_as_json_lines(model: Path) -> None:
 
 def test_chunks_are_put_together(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = run("--model", model, "--all").stdout
-    # By its full name the module is hidden by the command.
-    monkeypatch.setattr(sys.modules["trustream.cli.recommend"], "_CHUNK", 7)
+    monkeypatch.setattr(list_requests, "USERS_AT_A_TIME", 7)
     result = run("--model", model, "--all")
     assert result.stdout == whole
     assert "Recommending to users: 160 of 160" in result.stderr

@@ -13,8 +13,8 @@ from click.testing import CliRunner
 
 from tests.reliability.wrong_files import HOSTILE
 from trustream.cli import main
-from trustream.cli.endings import ExitCode
-from trustream.cli.numbers import Real, Whole
+from trustream.cli.failures import ExitCode
+from trustream.cli.number_parameters import Real, Whole
 
 NO_SERVER = "postgresql://me:s3cret@127.0.0.1:1/db"
 SOCKET = "postgresql://me:s3cret@/db?host=/nowhere"

@@ -1,6 +1,7 @@
-"""The command line: each command is a thin call of a public function.
+"""The command line: each command parses, calls a public function, and prints what it returns.
 
-Command modules import the libraries they need inside the command, so that ``--help`` is quick.
+Commands import what they need when they run, so that ``--help`` is quick. The functions are listed
+in ``docs/commands.md``.
 """
 
 from __future__ import annotations
@@ -9,17 +10,21 @@ import click
 
 from trustream import __version__
 from trustream.cli.check import check
-from trustream.cli.commands import Commands
+from trustream.cli.command_group import CommandGroup
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
+from trustream.cli.export import export
 from trustream.cli.ingest import ingest
+from trustream.cli.init import init
 from trustream.cli.recommend import recommend
 from trustream.cli.simulate import simulate
-from trustream.cli.stores import export, init, status, topics, transform
+from trustream.cli.status import status
+from trustream.cli.topics import topics
 from trustream.cli.train import train
+from trustream.cli.transform import transform
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="trustream")
 def main() -> None:
     """Topic models and mixtures, learned from streams of data."""

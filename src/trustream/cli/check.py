@@ -1,4 +1,4 @@
-"""``trustream check``."""
+"""The command ``trustream check``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from trustream.cli.options import echo, echo_json, json_option, opened, store_argument
+from trustream.cli.output import echo, echo_json
+from trustream.cli.shared_parameters import json_option, opened, store_argument
 
 _EPILOG = """\b
 Examples:
@@ -28,22 +29,22 @@ def check(store: str, repair: bool, as_json: bool) -> None:
     changes counts, columns and places, and of documents only those whose contents are damaged.
     """
 
-    def tell(key: str) -> None:
+    def print_suspect(key: str) -> None:
         if as_json:
             echo_json({"suspect": key})
 
     with opened(store) as found:
-        result = found.check(repair=repair, on_suspect=tell)
+        result = found.check(repair=repair, on_suspect=print_suspect)
         name = found.name
     if as_json:
         echo_json({**dataclasses.asdict(result), "ok": result.ok})
     else:
-        _show(name, result)
+        _print(name, result)
     if not result.ok:
         raise click.exceptions.Exit(1)
 
 
-def _show(name: str, result: Any) -> None:
+def _print(name: str, result: Any) -> None:
     verdict = "damaged" if not result.ok else "repaired" if result.damage else "all is well"
     echo(f"{name}: {result.n_documents:,} documents, {result.n_tokens:,} tokens: {verdict}")
     for damage in result.damage:

@@ -1,4 +1,4 @@
-"""``trustream demo``."""
+"""The command ``trustream demo``."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
-from trustream.cli.numbers import Real, Whole, seed_option
+from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.shared_parameters import seed_option, topics_option
 
 
 @click.command()
-@click.option("--topics", default=20, show_default=True, type=Whole(1), help="Topics.")
+@topics_option(20)
 @click.option(
     "--documents",
     default=10_000,

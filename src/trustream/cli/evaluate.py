@@ -1,4 +1,4 @@
-"""``trustream evaluate``."""
+"""The command ``trustream evaluate``."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import Any
 
 import click
 
-from trustream.cli.files import InputFile
-from trustream.cli.numbers import Whole, jobs_option, seed_option
+from trustream.cli.file_parameters import InputFile
+from trustream.cli.number_parameters import Whole
+from trustream.cli.output import echo_json, echo_table, progress
+from trustream.cli.shared_parameters import jobs_option, seed_option
 
-# Written out, so that --help does not load the library; a test compares them.
+# Repeated here, so that --help does not load the library; a test compares them.
 MEASURES = (
     "chib", "left-to-right", "completion", "importance", "bound", "npmi", "umass", "c_v",
     "diversity",
@@ -70,72 +72,35 @@ def evaluate(
     matrix with the model's columns (.npz, .npy, .mtx, .csv) or text (.txt with a document a line,
     .jsonl with a text or tokens a line).
     """
-    from rich.console import Console
-
     from trustream import feeds
-    from trustream.cli.options import echo_json
     from trustream.evaluation.report import report
-    from trustream.terminal import progress
+    from trustream.streaming.fitted_models import load_fitted
 
-    console = Console(stderr=True)
-    estimator, title = _load(model)
-    names = _names(estimator, vocabulary)
-    X = feeds.read_matrix(data, names)
-    if rows is not None:
-        X = X[:rows]
+    fitted = load_fitted(model)
+    if vocabulary is not None:
+        fitted = fitted.with_words(feeds.read_vocabulary(vocabulary), vocabulary.name)
+    X = feeds.read_matrix(data, fitted.words)
     result = report(
-        estimator,
-        X,
+        fitted.estimator,
+        X if rows is None else X[:rows],
         measures=measures or None,
-        reference=None if reference is None else feeds.read_matrix(reference, names),
+        reference=None if reference is None else feeds.read_matrix(reference, fitted.words),
         n_words=words,
-        vocabulary=names,
+        vocabulary=fitted.words,
         random_state=seed,
         n_jobs=jobs,
-        progress=lambda title, total: progress(console, title, total),
+        progress=progress,
     )
     if as_json:
         echo_json(result.to_json(), indent=2)
     else:
-        _print(result, title, data.name)
-
-
-def _load(path: str) -> tuple[Any, str]:
-    """The estimator in a file, or the model of a store, and what to call it."""
-    import trustream
-    from trustream.cli.options import is_address, looks_like_store, opened
-
-    if not looks_like_store(path):
-        return trustream.load(path), Path(path).name
-    from trustream.streaming.published import load_model
-
-    with opened(path) as store:
-        # Only a file has a name without the way to it; an address may have a password in it.
-        return load_model(store), store.name if is_address(path) else Path(path).name
-
-
-def _names(estimator: Any, vocabulary: Path | None) -> list[str] | None:
-    from trustream import feeds
-
-    names = getattr(estimator, "feature_names_in_", None)
-    if names is not None:
-        # Files have rows and no names: scikit-learn would warn of that with every call.
-        del estimator.feature_names_in_
-    if vocabulary is None:
-        return None if names is None else [str(name) for name in names]
-    words = feeds.read_vocabulary(vocabulary)
-    if len(words) != estimator.n_features_in_:
-        raise ValueError(
-            f"{vocabulary.name} has {len(words)} words, the model has {estimator.n_features_in_}"
-        )
-    return words
+        _print(result, fitted.title, data.name)
 
 
 def _print(result: Any, model: str, data: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from trustream.cli.options import echo_table
     from trustream.terminal import shown
 
     rows = f"{result.n_rows:,} rows"

@@ -6,7 +6,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from trustream.cli.endings import ExitCode
+from trustream.cli.failures import ExitCode
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""``trustream ingest``."""
+"""The command ``trustream ingest``."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from typing import Any
 
 import click
 
-from trustream.cli.files import InputFile
-from trustream.cli.numbers import Real, Whole
-from trustream.cli.options import echo, echo_json, json_option, opened, store_argument
+from trustream.cli.file_parameters import InputFile
+from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.output import echo, echo_json, progress
+from trustream.cli.shared_parameters import json_option, opened, store_argument
 
-# Written out, so that --help does not load the readers; a test compares them.
+# Repeated here, so that --help does not load the readers; a test compares them.
 FORMATS = ("jsonl", "text", "csv", "ratings", "parquet", "uci", "ldac", "mediawiki")
 
 # Suffixes of files whose progress is counted in rows.
-_ROWS = (".parquet", ".pq")
+_ROW_SUFFIXES = (".parquet", ".pq")
 
 
 def _limit(name: str, default: int, text: str) -> Callable[..., Any]:
-    """An option for what one record may cost; the defaults are those of `feeds.Options`."""
-    kind = Whole(1)
-    return click.option(name, default=default, show_default=True, type=kind, help=text)
+    """Return an option that limits the size of a record; its default is that of `feeds.Options`."""
+    return click.option(name, default=default, show_default=True, type=Whole(1), help=text)
 
 
 _EPILOG = """\b
@@ -117,19 +117,15 @@ def ingest(
     A file that was read before adds only what was appended to it since. An ingest that was stopped
     or killed goes on where it was when it is run again.
     """
-    from rich.console import Console
-
     from trustream import feeds
-    from trustream.terminal import progress
 
-    console = Console(stderr=True)
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
     options["tokenise"] = _tokeniser(word_pattern, min_length, stop_words, keep_case)
     with opened(store) as found:
         for file in files:
             title = "standard input" if file == "-" else Path(file).name
-            with progress(console, title, _size(file, format_, follow)) as advance:
+            with progress(title, _size(file, format_, follow)) as advance:
                 result = feeds.ingest(
                     found,
                     file,
@@ -155,9 +151,9 @@ def ingest(
 
 
 def _size(file: str, format_: str | None, follow: bool) -> int | None:
-    """Bytes that there are to read, where that is known; Parquet is counted in rows."""
+    """Return the number of bytes to read, None if it is not known; Parquet is counted in rows."""
     path = Path(file)
-    rows = format_ == "parquet" or path.suffix.lower() in _ROWS
+    rows = format_ == "parquet" or path.suffix.lower() in _ROW_SUFFIXES
     if follow or file == "-" or rows or not os.path.isfile(path):
         return None
     return path.stat().st_size

@@ -1,21 +1,25 @@
-"""``trustream recommend``."""
+"""The command ``trustream recommend``."""
 
 from __future__ import annotations
 
+import dataclasses
 import sys
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
-from trustream.cli.files import InputFile, ModelFile
-from trustream.cli.numbers import Real, Whole, jobs_option, seed_option
-from trustream.cli.options import echo, echo_json, writing
+from trustream.cli.file_parameters import InputFile, ModelFile
+from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.output import echo, echo_json, progress, writing
+from trustream.cli.shared_parameters import jobs_option, seed_option, topics_option
 from trustream.terminal import shown
 
-# Users whose lists are computed before any is printed.
-_CHUNK = 4096
+if TYPE_CHECKING:
+    from trustream.recommender import TopicRecommender
+    from trustream.recommender.list_requests import ItemList
 
 _EPILOG = """\b
 Examples:
@@ -27,19 +31,11 @@ Examples:
   trustream recommend plays.parquet --user-column listener --item-column song \\
       --rating-column plays --topics 100 --all
 """
+# Options that only matter when a model is fitted.
 _FITTING = (
     "topics", "passes", "threshold", "user_column", "item_column", "rating_column",
     "timestamp_column", "seed",
 )  # fmt: skip
-
-
-class Answer(NamedTuple):
-    """A list of items, and what it is for: `key` and `value` in JSON, `title` in a table."""
-
-    key: str
-    value: Any
-    title: str
-    items: Any
 
 
 @click.command(epilog=_EPILOG)
@@ -57,7 +53,7 @@ class Answer(NamedTuple):
 @click.option("-n", default=20, show_default=True, type=Whole(1), help="Items a list.")
 @click.option("--seen", is_flag=True, help="Keep items that the user has rated.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, a line a list.")
-@click.option("--topics", default=20, show_default=True, type=Whole(1), help="Topics.")
+@topics_option(20)
 @click.option(
     "--passes", default=5, show_default=True, type=Whole(1), help="Passes over the users."
 )
@@ -89,12 +85,25 @@ def recommend(context: click.Context, **options: Any) -> None:
     which lists to print.
     """
     _check_usage(context, options)
-    model = _loaded(options) if options["model"] else _fitted(options)
+    from trustream.recommender.list_requests import item_lists, load_recommender
+
+    if options["model"]:
+        model = load_recommender(options["model"], options["jobs"])
+    else:
+        model = _fitted(options)
     if options["save"]:
         model.save(options["save"])
-    show = _json_line if options["as_json"] else _Table()
-    for answer in _answers(model, options):
-        show(answer)
+    print_list = _print_json if options["as_json"] else _TablePrinter()
+    for found in item_lists(
+        model,
+        users=None if options["everybody"] else options["users"],
+        likes=options["likes"],
+        similar_to=options["similar"],
+        n=options["n"],
+        exclude_seen=not options["seen"],
+        progress=None if options["quiet"] else _progress,
+    ):
+        print_list(found)
 
 
 def _check_usage(context: click.Context, options: dict[str, Any]) -> None:
@@ -114,19 +123,7 @@ def _check_usage(context: click.Context, options: dict[str, Any]) -> None:
                 raise click.UsageError(f"--{flag} is for fitting, and --model is fitted")
 
 
-def _loaded(options: dict[str, Any]) -> Any:
-    import trustream
-
-    model = trustream.load(options["model"])
-    if not isinstance(model, trustream.TopicRecommender):
-        raise ValueError(
-            f"{options['model']} holds a {type(model).__name__}, expected a TopicRecommender: "
-            "make one with trustream recommend RATINGS --save"
-        )
-    return model.set_params(n_jobs=options["jobs"])
-
-
-def _fitted(options: dict[str, Any]) -> Any:
+def _fitted(options: dict[str, Any]) -> TopicRecommender:
     from trustream.feeds import read_ratings
     from trustream.recommender import TopicRecommender
 
@@ -147,60 +144,38 @@ def _fitted(options: dict[str, Any]) -> Any:
     if not options["quiet"]:
         n_users, n_items = len(model.user_ids_), len(model.item_ids_)
         echo(f"{n_users} users, {n_items} items, {options['topics']} topics", err=True)
-    return model.set_params(verbose=0)
+    model.set_params(verbose=0)
+    return model
 
 
-def _answers(model: Any, options: dict[str, Any]) -> Iterator[Answer]:
-    n, exclude_seen = options["n"], not options["seen"]
-    users = [model.parse_user(text) for text in options["users"]]
-    if options["everybody"]:
-        users = model.user_ids_.tolist()
-    with _progress(len(users), options) as advance:
-        for start in range(0, len(users), _CHUNK):
-            chunk = users[start : start + _CHUNK]
-            for user, items in model.recommend_all(n, users=chunk, exclude_seen=exclude_seen):
-                yield Answer("user", user, str(user), items)
-            advance(start + len(chunk))
-    if options["likes"]:
-        likes = [model.parse_item(text) for text in options["likes"]]
-        items = model.recommend_for(likes, n, exclude_seen=exclude_seen)
-        yield Answer("likes", likes, "likes " + ", ".join(options["likes"]), items)
-    for text in options["similar"]:
-        item = model.parse_item(text)
-        yield Answer("similar_to", item, f"similar to {text}", model.similar_items(item, n))
+def _progress(n_users: int) -> AbstractContextManager[Callable[[int], None]]:
+    """Show progress if the users' lists are not all computed at once."""
+    from trustream.recommender.list_requests import USERS_AT_A_TIME
 
-
-def _progress(n_users: int, options: dict[str, Any]) -> Any:
-    from contextlib import nullcontext
-
-    if options["quiet"] or n_users <= _CHUNK:
+    if n_users <= USERS_AT_A_TIME:
         return nullcontext(lambda done: None)
-    from rich.console import Console
-
-    from trustream.terminal import progress
-
-    return progress(Console(stderr=True), "Recommending to users", n_users)
+    return progress("Recommending to users", n_users)
 
 
-def _json_line(answer: Answer) -> None:
-    items = [{"item": item, "score": score} for item, score in answer.items]
-    echo_json({answer.key: answer.value, "items": items})
+def _print_json(found: ItemList) -> None:
+    items = [dataclasses.asdict(item) for item in found.items]
+    echo_json({found.kind: found.subject, "items": items})
 
 
-class _Table:
-    """Prints lists as rows of one table, as they come: tabs in a file, even columns on a screen."""
+class _TablePrinter:
+    """Print lists as rows of one table: even columns on a terminal, tabs elsewhere."""
 
     def __init__(self) -> None:
         self.widths: list[int] | None = None
 
-    def __call__(self, answer: Answer) -> None:
+    def __call__(self, found: ItemList) -> None:
         rows = [
-            (shown(answer.title), str(rank), shown(item), f"{score:.5g}")
-            for rank, (item, score) in enumerate(answer.items, start=1)
+            (shown(found.title), str(rank), shown(entry.item), f"{entry.score:.5g}")
+            for rank, entry in enumerate(found.items, start=1)
         ]
         if self.widths is None:
             rows.insert(0, ("for", "rank", "item", "score"))
-            # Those of the first list will do for the others, or nothing could be printed yet.
+            # The widths of the first list are used for all, so that it can be printed at once.
             self.widths = [max(len(row[i]) for row in rows) for i in range(4)]
         for row in rows:
             if sys.stdout is not None and sys.stdout.isatty():
@@ -208,4 +183,4 @@ class _Table:
                 echo("  ".join(padded).rstrip())
             else:
                 with writing("standard output"):
-                    click.echo("\t".join(row))  # the cells are shown texts, the tabs are ours
+                    click.echo("\t".join(row))  # the cells are safe already, the tabs are ours

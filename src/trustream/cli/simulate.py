@@ -1,23 +1,27 @@
-"""``trustream simulate``."""
+"""The command ``trustream simulate``."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 
-from trustream.cli.files import InputFile
-from trustream.cli.numbers import Real, Whole, seed_option
-from trustream.cli.options import (
-    Method,
-    echo,
-    echo_json,
+from trustream.cli.file_parameters import InputFile
+from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.output import echo, echo_json
+from trustream.cli.shared_parameters import (
     json_option,
+    method_option,
     opened,
     repeatable,
+    seed_option,
     store_argument,
+    topics_option,
 )
+
+if TYPE_CHECKING:
+    from trustream.streaming.simulation import SimulationProgress
 
 _EPILOG = """\b
 Example:
@@ -34,7 +38,7 @@ Example:
     type=InputFile(),
     help="Words by column, one a line.",
 )
-@click.option("--topics", default=20, show_default=True, type=Whole(1), help="Topics.")
+@topics_option(20)
 @click.option(
     "--rate",
     default=10.0,
@@ -53,13 +57,7 @@ Example:
 @click.option("--ticks", type=Whole(1), help="Stop after so many ticks.")
 @click.option("--rows", type=Whole(1), help="Take the first ROWS documents only.")
 @click.option("--batch", default=50, show_default=True, type=Whole(1), help="Batch size.")
-@click.option(
-    "--method",
-    default="trust-region",
-    show_default=True,
-    type=Method(),
-    help="Name of the algorithm.",
-)
+@method_option
 @seed_option
 @json_option
 def simulate(
@@ -82,58 +80,62 @@ def simulate(
     At each tick some documents begin, and each that has begun shows its next word with some
     probability (section 4.3 of the paper).
     """
-    import numpy as np
-
     from trustream import feeds
-    from trustream.streaming import simulator
-    from trustream.streaming.published import save_settings
-    from trustream.streaming.trainer import StreamTrainer
+    from trustream.streaming.simulation import run_simulation
 
     words = feeds.read_vocabulary(vocabulary)
     counts = feeds.read_matrix(data, words)[:rows]
     with opened(store, create=True, min_documents=1) as found:
-        if found.totals().documents:
-            raise ValueError(f"{found.name} has documents already: a simulation starts with none")
-        options: dict[str, Any] = {"method": method, "batch_size": batch, "random_state": seed}
-        with StreamTrainer(found, topics, prefetch=False, **options) as trainer:
-            save_settings(found, trainer.model)
-            stream = simulator.ticks(
-                counts,
-                words,
-                rate=rate,
-                p=p,
-                rng=np.random.default_rng(seed),
-                # The paper's concession: it cannot use single words.
-                whole=method == "streaming-vb",
-            )
-            steps_taken = simulator.simulate(
-                found, trainer, stream, steps_a_tick=steps, n_ticks=ticks
-            )
-            for tick, info in steps_taken:
-                if tick.number % 100 and info is not None and info.score is None:
-                    continue
-                values = {
-                    "tick": tick.number,
-                    "begun": tick.n_begun,
-                    "active": tick.n_active,
-                    "steps": trainer.n_steps,
-                    "rho": None if info is None else info.step.rho,
-                    "heldout": trainer.last_score,
-                }
-                if as_json:
-                    echo_json(values)
-                elif info is not None and info.score is not None:
-                    echo(
-                        f"tick {tick.number:,}: {tick.n_begun:,} documents begun, "
-                        f"{tick.n_active:,} not complete, rate {info.step.rho:.4f}, "
-                        f"held-out {info.score.per_word:.4f} nats a word"
-                    )
-            trainer.save()
-            totals = found.totals()
-    final = {"documents": totals.documents, "tokens": totals.tokens, "steps": trainer.n_steps,
-             "heldout": trainer.last_score}  # fmt: skip
+        result = run_simulation(
+            found,
+            counts,
+            words,
+            n_topics=topics,
+            method=method,
+            batch_size=batch,
+            rate=rate,
+            p=p,
+            steps_per_tick=steps,
+            n_ticks=ticks,
+            random_state=seed,
+            callback=_print_json if as_json else _print_line,
+        )
     if as_json:
-        echo_json(final)
+        echo_json(
+            {
+                "documents": result.n_documents,
+                "tokens": result.n_tokens,
+                "steps": result.n_steps,
+                "heldout": result.last_score,
+            }
+        )
     else:
-        echo(f"{totals.documents:,} documents, {totals.tokens:,} tokens, "
-                   f"{trainer.n_steps:,} steps; trustream topics {repeatable(store)}")  # fmt: skip
+        echo(
+            f"{result.n_documents:,} documents, {result.n_tokens:,} tokens, {result.n_steps:,} "
+            f"steps; trustream topics {repeatable(store)}"
+        )
+
+
+def _print_json(progress: SimulationProgress) -> None:
+    """Print every hundredth tick, and each that had no step or a score."""
+    if progress.tick % 100 == 0 or progress.rho is None or progress.is_scored:
+        echo_json(
+            {
+                "tick": progress.tick,
+                "begun": progress.n_begun,
+                "active": progress.n_active,
+                "steps": progress.n_steps,
+                "rho": progress.rho,
+                "heldout": progress.last_score,
+            }
+        )
+
+
+def _print_line(progress: SimulationProgress) -> None:
+    """Print each tick that had a score."""
+    if progress.is_scored:
+        echo(
+            f"tick {progress.tick:,}: {progress.n_begun:,} documents begun, "
+            f"{progress.n_active:,} not complete, rate {progress.rho:.4f}, "
+            f"held-out {progress.last_score:.4f} nats a word"
+        )

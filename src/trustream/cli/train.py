@@ -1,20 +1,20 @@
-"""``trustream train``."""
+"""The command ``trustream train``."""
 
 from __future__ import annotations
 
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from trustream.cli.numbers import Real, Whole, jobs_option
-from trustream.cli.options import (
-    echo,
-    echo_json,
+from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.output import echo, echo_json
+from trustream.cli.shared_parameters import (
+    jobs_option,
     json_option,
     model_option,
     opened,
@@ -22,13 +22,16 @@ from trustream.cli.options import (
     store_argument,
 )
 
+if TYPE_CHECKING:
+    from trustream.streaming.training_run import TrainingProgress
+
 _EPILOG = """\b
 Examples:
   trustream train topics.db                 # until Ctrl-C, while others add documents
   trustream train topics.db --until-idle    # until all there is has been learned
   trustream train topics.db --seconds 60 --json
 """
-# Seconds between two lines where there is no terminal.
+# Seconds between two lines of progress if standard error is not a terminal.
 _REPORT_EVERY = 5.0
 
 
@@ -62,48 +65,47 @@ def train(
     Runs until it is stopped if no end is given. Ctrl-C and SIGTERM end it after the step it is at,
     with a checkpoint. Killed, it loses what came after the last checkpoint.
     """
-    from trustream.streaming.published import load_settings
-    from trustream.streaming.trainer import StreamTrainer
+    from trustream.streaming.published import MissingModelError
+    from trustream.streaming.training_run import prepared_trainer, train
 
     with opened(store) as found:
-        model = load_settings(found, name)
-        if model is None:
-            raise ValueError(
-                f"{found.name} has no settings for a model: trustream init {repeatable(store)}"
-            )
-        trainer = StreamTrainer(
-            found, model=model, checkpoint_every=checkpoint_every, name=name, n_jobs=jobs
-        )
+        try:
+            trainer = prepared_trainer(found, name, checkpoint_every=checkpoint_every, n_jobs=jobs)
+        except MissingModelError as error:
+            hint = f"{found.name} has no settings for a model: trustream init {repeatable(store)}"
+            raise MissingModelError(hint) from error
         with trainer, _stop_signals() as stopped, _reporter() as report:
-            last = trainer.run(
+            result = train(
+                trainer,
                 steps=steps,
                 seconds=seconds,
                 until_idle=until_idle,
-                callback=lambda info: report(info, trainer.last_score),
+                callback=report,
                 stop=lambda: bool(stopped),
             )
-        values = {
-            "steps": trainer.n_steps,
-            "rho": None if last is None else last.step.rho,
-            "documents": None if last is None else last.totals.documents,
-            "heldout": trainer.last_score,
-        }
     if as_json:
-        echo_json(values)
-    elif last is None:
+        echo_json(
+            {
+                "steps": result.n_steps,
+                "rho": result.rho,
+                "documents": None if result.totals is None else result.totals.documents,
+                "heldout": result.last_score,
+            }
+        )
+    elif result.rho is None:
         echo("nothing to learn from yet")
     else:
-        scored = "" if trainer.last_score is None else f", held-out {trainer.last_score:.4f}"
-        echo(f"{trainer.n_steps:,} steps, rate {last.step.rho:.4f}{scored}")
+        scored = "" if result.last_score is None else f", held-out {result.last_score:.4f}"
+        echo(f"{result.n_steps:,} steps, rate {result.rho:.4f}{scored}")
 
 
 @contextmanager
 def _stop_signals() -> Iterator[list[int]]:
-    """A list that is no longer empty once somebody asks to stop."""
+    """Collect the stop signals that are received, so that a run can end after its step."""
     stopped: list[int] = []
 
     def stop(number: int, frame: Any) -> None:
-        if stopped:  # asked twice: at once
+        if stopped:  # a second signal ends the run at once
             raise KeyboardInterrupt
         stopped.append(number)
 
@@ -116,30 +118,31 @@ def _stop_signals() -> Iterator[list[int]]:
 
 
 @contextmanager
-def _reporter() -> Iterator[Any]:
-    """report(info, score): one line that changes on a terminal, a line now and then elsewhere."""
+def _reporter() -> Iterator[Callable[[TrainingProgress], None]]:
+    """Show progress on standard error: a line that changes on a terminal, new lines elsewhere."""
     if sys.stderr is None or not sys.stderr.isatty():
         due = time.monotonic() + _REPORT_EVERY
 
-        def lines(info: Any, scored: float | None) -> None:
+        def print_sometimes(progress: TrainingProgress) -> None:
             nonlocal due
             if time.monotonic() >= due:
-                print(_line(info, scored), file=sys.stderr, flush=True)
+                print(_line(progress), file=sys.stderr, flush=True)
                 due = time.monotonic() + _REPORT_EVERY
 
-        yield lines
+        yield print_sometimes
         return
     from rich.console import Console
     from rich.live import Live
 
     with Live(console=Console(stderr=True), refresh_per_second=8, transient=True) as live:
-        yield lambda info, scored: live.update(_line(info, scored))
+        yield lambda progress: live.update(_line(progress))
 
 
-def _line(info: Any, scored: float | None) -> str:
-    totals = info.totals
-    end = "" if scored is None else f", held-out {scored:.4f} nats a word"
+def _line(progress: TrainingProgress) -> str:
+    totals, score = progress.totals, progress.last_score
+    assert totals is not None  # progress is reported after a step
+    end = "" if score is None else f", held-out {score:.4f} nats a word"
     return (
-        f"step {info.step.n_steps:,}, rate {info.step.rho:.4f}, {totals.documents:,} documents, "
-        f"{totals.tokens:,} tokens, {info.n_words:,} words{end}"
+        f"step {progress.n_steps:,}, rate {progress.rho:.4f}, {totals.documents:,} documents, "
+        f"{totals.tokens:,} tokens, {progress.n_words:,} words{end}"
     )

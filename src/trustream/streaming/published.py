@@ -14,6 +14,10 @@ from trustream.streaming.stream_model import StreamModel
 DEFAULT_NAME = "model"
 
 
+class MissingModelError(ValueError):
+    """A store has no model of that name, or no settings to train one with."""
+
+
 def load_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint | None:
     """The last checkpoint of a trainer, None if there is none."""
     content = store.load(name)
@@ -45,7 +49,7 @@ def load_model(store: Store, name: str = DEFAULT_NAME) -> Any:
     """
     checkpoint = load_checkpoint(store, name)
     if checkpoint is None:
-        raise ValueError(
+        raise MissingModelError(
             f"{store.name} holds no model {name!r} yet: run `trustream train` on it first"
         )
     return as_estimator(checkpoint)

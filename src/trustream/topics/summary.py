@@ -1,4 +1,4 @@
-"""Topics as lists of words, the largest first."""
+"""Look at topics as lists of words, the largest topic first."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 
 @dataclass(frozen=True, slots=True)
 class TopicSummary:
-    """One topic.
+    """One topic as its most probable words.
 
     Attributes:
-        topic: its number.
-        share: of all tokens that topics hold, between 0 and 1.
-        words: its most probable words, the most probable first.
+        topic: number of the topic, from 0: its row of `components_`.
+        share: the topic's share of all tokens, between 0 and 1.
+        words: the most probable words, the most probable first.
     """
 
     topic: int
@@ -24,8 +24,23 @@ class TopicSummary:
 
 
 def summarise(model: Any, n_words: int = 10) -> list[TopicSummary]:
-    """Return the topics of a fitted `LatentDirichletAllocation`, the largest first.
+    """Return the topics of a fitted model with their shares and words, the largest topic first.
 
+    Parameters
+    ----------
+    model : LatentDirichletAllocation
+        A fitted model, for example from `trustream.load` or
+        `trustream.streaming.published.load_model`.
+    n_words : int, default=10
+        Words of each topic.
+
+    Returns
+    -------
+    list of TopicSummary
+        One for each of the model's topics; their shares sum to one.
+
+    Examples
+    --------
     >>> from trustream import LatentDirichletAllocation
     >>> counts = np.array([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 4, 1], [0, 0, 1, 4]] * 10)
     >>> lda = LatentDirichletAllocation(n_components=2, random_state=0).fit(counts)

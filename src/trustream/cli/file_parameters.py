@@ -1,4 +1,4 @@
-"""Files on the command line."""
+"""Types of parameters that name a file to read or a model file to write."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any
 
 import click
 
-# A safetensors file begins with the length of its header in eight bytes, and the header with this.
+# The ninth byte of a safetensors file: eight bytes give the length of its header, which follows.
 _HEADER = b"{"
 
 
 class InputFile(click.Path):
-    """A file to read: one that is there, and a pipe too, but no device, which may have no end.
+    """Accept the path of an existing file or pipe; devices may have no end and are refused.
 
     >>> InputFile().convert(os.devnull, None, None) == Path(os.devnull)
     True
@@ -35,9 +35,9 @@ class InputFile(click.Path):
 
 
 class ModelFile(click.Path):
-    """A file to write a model to: a new one, or one with a model that it replaces.
+    """Accept the path of a new file, or of a model that will be replaced.
 
-    A store, a feed or a device that was replaced by a model could not be had back.
+    Other files are refused: a store or a feed that is overwritten is lost.
     """
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 import trustream
 from trustream.cli import main
-from trustream.cli.files import InputFile, ModelFile
+from trustream.cli.file_parameters import InputFile, ModelFile
 
 
 def refused(kind: click.Path, path: object) -> str:

@@ -16,10 +16,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 from trustream.cli import main
-from trustream.cli.commands import Commands
-from trustream.cli.endings import ExitCode, Terminated, failure
-from trustream.cli.messages import clean, without_secrets
-from trustream.cli.numbers import LARGEST, Real, Whole
+from trustream.cli.command_group import CommandGroup
+from trustream.cli.failures import ExitCode, Terminated, command_failure
+from trustream.cli.number_parameters import LARGEST, Real, Whole
+from trustream.cli.safe_messages import safe_line, without_passwords
 from trustream.store.errors import StoreError
 
 
@@ -27,10 +27,10 @@ class Oddity(Exception):
     """One that nobody expects."""
 
 
-def failing(error: BaseException) -> Commands:
+def failing(error: BaseException) -> CommandGroup:
     """A group whose one command raises that."""
 
-    @click.group(cls=Commands)
+    @click.group(cls=CommandGroup)
     def group() -> None: ...
 
     @group.command()
@@ -95,9 +95,9 @@ def test_signals_and_a_closed_output() -> None:
         result = ended(error)
         assert (result.exit_code, result.stderr) == (code, said)
     # Imports that are interrupted raise anything, and what fails after an interrupt is told.
-    late = failure(ImportError("initialization failed"), signal_number=2)
+    late = command_failure(ImportError("initialization failed"), signal_number=2)
     assert late.exit_code == 130 and "initialization failed" in late.message
-    assert failure(ImportError("x"), signal_number=15).exit_code == 143
+    assert command_failure(ImportError("x"), signal_number=15).exit_code == 143
 
 
 def test_usage_errors_and_ends_of_click_stay_as_they_are() -> None:
@@ -112,7 +112,7 @@ def test_debug_before_and_after_the_command() -> None:
     for arguments in (["--debug", "fail"], ["fail", "--debug"]):
         result = CliRunner().invoke(group, arguments)
         assert result.exit_code == ExitCode.FAILED
-        assert "Traceback" in result.stderr and "test_endings.py" in result.stderr
+        assert "Traceback" in result.stderr and "test_failures.py" in result.stderr
         assert result.stderr.endswith("\nError: no words\n")
     assert "Traceback" not in CliRunner().invoke(group, ["fail"]).stderr
     assert "--debug" in CliRunner().invoke(main, ["--help"]).stdout
@@ -124,7 +124,7 @@ def test_a_message_is_one_line_of_text() -> None:
         result = ended(ValueError(hostile), *debug)
         assert "Error: a\\x1b[31m b\\u202e\\x9b\\x07 \\ud800xxx" in result.stderr
         assert re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202e]", result.stderr) is None
-    assert len(clean(hostile)) < 1200 and clean(hostile).endswith("xxx")
+    assert len(safe_line(hostile)) < 1200 and safe_line(hostile).endswith("xxx")
 
 
 ADDRESSES = [
@@ -168,15 +168,15 @@ def test_errors_do_not_show_passwords(address: str) -> None:
     forms = [address, repr(address), str(Path(address)), Path(address).name]
     for form in [*forms, "password s3cret is too short" if "s3cret@" in address else ""]:
         for place in (["train", address], ["train", f"--store={address}"]):
-            assert "s3cret" not in without_secrets(f"cannot use {form}", place)
-            assert "s3%63ret" not in without_secrets(f"cannot use {form}", place)
+            assert "s3cret" not in without_passwords(f"cannot use {form}", place)
+            assert "s3%63ret" not in without_passwords(f"cannot use {form}", place)
 
 
 def test_harmless_messages_are_not_changed() -> None:
     text = "cannot read a:b@c, see postgresql://host/db"
-    assert without_secrets(text, ["train", "topics.db", "--seconds=5"]) == text
+    assert without_passwords(text, ["train", "topics.db", "--seconds=5"]) == text
     said = "postgresql://me@host/db could not be opened"
-    assert without_secrets(said, ["postgresql://me:s3cret@host/db"]) == said
+    assert without_passwords(said, ["postgresql://me:s3cret@host/db"]) == said
 
 
 def parameters() -> Iterator[tuple[str, click.Parameter]]:

@@ -1,4 +1,4 @@
-"""Messages as they may be printed: one line, no secrets, nothing that a terminal obeys."""
+"""Make messages safe to print: one line, without passwords and control characters."""
 
 from __future__ import annotations
 
@@ -9,37 +9,37 @@ from urllib.parse import unquote
 
 from trustream.terminal import shown
 
-# Most characters of a line; of a longer one the middle is left out.
+# Most characters of a line; the middle of a longer one is left out.
 _LONGEST = 1000
-# Arguments in which there may be a password.
+# Arguments that may contain a password.
 _SUSPECT = re.compile(r"://|@|pass|pwd|postgres", re.IGNORECASE)
-# What is left of an address that was taken apart: user:password@host, password=...
+# Parts of an address that a library may quote: user:password@host, password=...
 _LOGIN = re.compile(r":(?!//)[^\s:@]+@")
 _PAIR = re.compile(r"((?:pass|pwd)\w*=)[^\s&]+", re.IGNORECASE)
 _HIDDEN = "..."
-# A shorter password stands in ordinary words; where it is one of an address it is hidden anyway.
+# A shorter password occurs in ordinary words; as part of an address it is hidden anyway.
 _SHORTEST_PASSWORD = 4
 
 
-def clean(text: object, arguments: Sequence[str] = ()) -> str:
-    r"""A message as one line that can be printed.
+def safe_line(text: object, arguments: Sequence[str] = ()) -> str:
+    r"""Return a message as one line that is safe to print.
 
     Parameters
     ----------
     text : object
-        Its ``str`` is taken.
+        Its ``str`` is used.
     arguments : sequence of str
-        The command line. Messages quote it, and passwords in it are not for the screen.
+        The command line. Messages may quote it; passwords in it are removed.
 
     Examples
     --------
-    >>> clean("no such thing:\n  \x1b[31mx")
+    >>> safe_line("no such thing:\n  \x1b[31mx")
     'no such thing: \\x1b[31mx'
     >>> address = "postgresql://me:secret@host/name"
-    >>> clean(f"got unexpected extra argument ({address})", ["train", address])
+    >>> safe_line(f"got unexpected extra argument ({address})", ["train", address])
     'got unexpected extra argument (postgresql://me@host/name)'
     """
-    lines = without_secrets(str(text), arguments).splitlines()
+    lines = without_passwords(str(text), arguments).splitlines()
     line = shown(" ".join(stripped for line in lines if (stripped := line.strip())))
     if len(line) > _LONGEST:
         half = _LONGEST // 2
@@ -47,15 +47,15 @@ def clean(text: object, arguments: Sequence[str] = ()) -> str:
     return line
 
 
-def clean_lines(text: str, arguments: Sequence[str] = ()) -> str:
-    """The same for a text of several lines, which stay: a traceback."""
-    return "\n".join(shown(line) for line in without_secrets(text, arguments).splitlines())
+def safe_lines(text: str, arguments: Sequence[str] = ()) -> str:
+    """Return a text of several lines, such as a traceback, so that it is safe to print."""
+    return "\n".join(shown(line) for line in without_passwords(text, arguments).splitlines())
 
 
-def without_secrets(text: str, arguments: Sequence[str] = ()) -> str:
-    """A text without the passwords of the addresses among the arguments.
+def without_passwords(text: str, arguments: Sequence[str] = ()) -> str:
+    """Return a text without the passwords of the addresses among the arguments.
 
-    >>> without_secrets("no file me:secret@host", ["postgresql://me:secret@host"])
+    >>> without_passwords("no file me:secret@host", ["postgresql://me:secret@host"])
     'no file me:...@host'
     """
     suspects = [part for argument in arguments for part in _parts(argument)]
@@ -67,7 +67,7 @@ def without_secrets(text: str, arguments: Sequence[str] = ()) -> str:
 
 
 def _parts(argument: str) -> Iterator[str]:
-    """What may be an address in an argument: all of it, and the value of --option=value."""
+    """Yield what may be an address in an argument: all of it, and the value of --option=value."""
     if _SUSPECT.search(argument):
         yield argument
         if argument.startswith("-") and "=" in argument:
@@ -75,14 +75,14 @@ def _parts(argument: str) -> Iterator[str]:
 
 
 def _replacements(suspects: Sequence[str]) -> list[tuple[str, str]]:
-    """Pairs of what must not be shown and what stands in its place, the longest first."""
-    # Imported late: hardly any command line has an address in it.
+    """Return pairs of a text that must not be shown and its replacement, the longest first."""
+    # Imported late, because few command lines contain an address.
     from trustream.store.addresses import PostgresAddress, shown_address
 
     pairs: dict[str, str] = {}
     for suspect in suspects:
         harmless = shown_address(suspect)
-        # As it came, and in the forms that libraries give it before they quote it.
+        # As given, and in the forms in which libraries quote it.
         forms = {suspect, unquote(suspect), str(Path(suspect))}
         if harmless != suspect:
             pairs |= dict.fromkeys({*forms, *(repr(form)[1:-1] for form in forms)}, harmless)

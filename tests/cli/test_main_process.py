@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 from trustream.cli import main
-from trustream.cli.options import echo_table
+from trustream.cli.output import echo_table
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and devices of POSIX")
 PYTHON = [sys.executable, "-m", "trustream"]

@@ -1,4 +1,4 @@
-"""Numbers on the command line: finite, and of a size that something can be done with."""
+"""Types of parameters that are numbers: finite, and not larger than can be used."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import click
 
-# What an index of an array can be on every platform, and more than anybody waits for.
+# The largest index of an array on every platform, and more than any command needs.
 LARGEST = 2**31 - 1
-# NumPy takes no larger seed everywhere.
+# The largest seed that NumPy accepts everywhere.
 LARGEST_SEED = 2**32 - 1
-# More threads help nobody, and a process can have only so many.
+# More threads do not help, and a process can have only so many.
 LARGEST_JOBS = 1024
 
 
 class Real(click.FloatRange):
-    """A finite number in a range; not a number, which no comparison refuses, is none.
+    """Accept a finite number in a range; NaN, which no comparison refuses, is refused.
 
     >>> Real(0).convert("0.5", None, None)
     0.5
@@ -31,7 +31,7 @@ class Real(click.FloatRange):
 
 
 class Whole(click.IntRange):
-    """A whole number in a range, not larger than arrays are.
+    """Accept an integer in a range that is not larger than `LARGEST`.
 
     >>> Whole(1).convert("12", None, None)
     12
@@ -40,25 +40,7 @@ class Whole(click.IntRange):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Called by click."""
         number = super().convert(value, param, ctx)
-        # Not as the end of the range: that stands in the help, where it tells nobody anything.
+        # Checked here, because the end of a range would be printed in every help text.
         if self.max is None and number > LARGEST:
             self.fail(f"{value} is too large; the largest is {LARGEST}.", param, ctx)
         return number
-
-
-def seed_option(command: Any) -> Any:
-    """--seed."""
-    return click.option(
-        "--seed",
-        default=0,
-        show_default=True,
-        type=Whole(0, LARGEST_SEED),
-        help="Random seed.",
-    )(command)
-
-
-def jobs_option(command: Any) -> Any:
-    """--jobs."""
-    return click.option(
-        "--jobs", type=Whole(1, LARGEST_JOBS), help="Threads.  [default: all cores]"
-    )(command)

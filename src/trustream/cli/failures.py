@@ -1,4 +1,4 @@
-"""How a command ends: its exit code, and the line that says why it did not succeed."""
+"""Turn an exception into what a command ends with: an exit code and a line of explanation."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from typing import IO, Any
 
 import click
 
-from trustream.cli.messages import clean, clean_lines
+from trustream.cli.safe_messages import safe_line, safe_lines
 
 
 class ExitCode(enum.IntEnum):
-    """What a command says to whoever called it; above 128 it is 128 and the signal's number."""
+    """Exit codes of the commands; a code above 128 is 128 plus the number of a signal."""
 
     DONE = 0
-    # Something that the user can put right: a file, an address, a number, too little memory.
+    # A problem that the user can solve: a file, an address, a number, too little memory.
     FAILED = 1
-    # The command was not understood.
+    # The command line is invalid.
     USAGE = 2
-    # A fault of trustream itself; the number is that of sysexits.h.
+    # A bug in trustream; the number is that of sysexits.h.
     DEFECT = 70
     INTERRUPTED = 130
-    # Whoever read the output has closed it.
+    # The reader of the output has closed it.
     CLOSED = 141
     TERMINATED = 143
 
 
 class Terminated(KeyboardInterrupt):
-    """SIGTERM came. What is cleaned up after an interrupt is cleaned up after it too."""
+    """SIGTERM was received; a kind of interrupt, so that the same things are cleaned up."""
 
 
-class Failure(click.ClickException):
-    """The end of a command that did not succeed, as the user is told of it."""
+class CommandFailure(click.ClickException):
+    """Raise it to end a command with an exit code and a message on standard error."""
 
     def __init__(self, code: ExitCode, line: str, details: str = "") -> None:
         super().__init__(line)
@@ -49,80 +49,81 @@ class Failure(click.ClickException):
             return
         if self.exit_code > 128:
             if sys.stderr is not None and sys.stderr.isatty():
-                click.echo(err=True)  # the terminal's ^C has a line of its own
+                click.echo(err=True)  # leave the line on which the terminal shows ^C
             click.echo(self.message, err=True)
         else:
             super().show()
 
 
-def failure(
+def command_failure(
     error: BaseException,
     arguments: Sequence[str] = (),
     *,
     debug: bool = False,
     signal_number: int | None = None,
-) -> Failure:
-    """Say what an exception means for the user.
+) -> CommandFailure:
+    """Return the exit code and the message for an exception.
 
     Parameters
     ----------
     error : BaseException
     arguments : sequence of str
-        The command line; passwords in it are not shown.
+        The command line; passwords in it do not appear in the message.
     debug : bool
-        Whether to show the traceback as well.
+        Whether to show the traceback too.
     signal_number : int, optional
-        Of the signal that has come, if one has: an import that is interrupted raises anything.
+        The signal that the process has received, if any. The exception may then be any, because an
+        interrupted import can raise anything.
 
     Examples
     --------
-    >>> failed = failure(ValueError("no words"))
+    >>> failed = command_failure(ValueError("no words"))
     >>> failed.message, failed.exit_code
     ('no words', 1)
-    >>> failure(KeyboardInterrupt()).exit_code
+    >>> command_failure(KeyboardInterrupt()).exit_code
     130
     """
     if isinstance(error, BrokenPipeError):
-        return Failure(ExitCode.CLOSED, "")
-    code, line = _meaning(error, signal_number)
+        return CommandFailure(ExitCode.CLOSED, "")
+    code, line = _code_and_line(error, signal_number)
     details = ""
     if debug:
-        details = clean_lines("".join(traceback.format_exception(error)), arguments)
-    return Failure(code, clean(line, arguments), details)
+        details = safe_lines("".join(traceback.format_exception(error)), arguments)
+    return CommandFailure(code, safe_line(line, arguments), details)
 
 
-def _meaning(error: BaseException, signal_number: int | None) -> tuple[ExitCode, str]:
+def _code_and_line(error: BaseException, signal_number: int | None) -> tuple[ExitCode, str]:
     if isinstance(error, Terminated):
         return ExitCode.TERMINATED, "Terminated."
     if isinstance(error, KeyboardInterrupt):
         return ExitCode.INTERRUPTED, "Interrupted."
     if signal_number is not None:
-        return ExitCode(128 + signal_number), f"Interrupted, and then: {_said(error)}"
+        return ExitCode(128 + signal_number), f"Interrupted, and then: {_text_of(error)}"
     if isinstance(error, MemoryError):
         return ExitCode.FAILED, f"there is not enough memory ({str(error) or 'MemoryError'})"
     if isinstance(error, RecursionError):
         return ExitCode.FAILED, f"the input is nested too deeply ({error})"
-    if isinstance(error, _expected()):
-        return ExitCode.FAILED, _said(error)
+    if isinstance(error, _user_errors()):
+        return ExitCode.FAILED, _text_of(error)
     return ExitCode.DEFECT, (
-        f"trustream failed where it should not have ({_said(error, named=True)}). Please report "
+        f"trustream failed where it should not have ({_text_of(error, named=True)}). Please report "
         "it, with what the same command prints when it is run as trustream --debug ..."
     )
 
 
-def _said(error: BaseException, named: bool = False) -> str:
-    """The text of an exception, with the name of its class where it says too little."""
+def _text_of(error: BaseException, named: bool = False) -> str:
+    """The text of an exception, with the name of its class if it has no text."""
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
-        # Without the number, which says nothing that the words do not.
+        # Without the error number, which adds nothing to the words.
         names = [str(name) for name in (error.filename, error.filename2) if name is not None]
         text = ": ".join([error.strerror, " -> ".join(names)] if names else [error.strerror])
     return f"{type(error).__name__}: {text}" if named or not text.strip() else text
 
 
-# Errors of libraries that come from what they were given, by module. One whose module is not
-# loaded cannot have been raised.
-_OF_INPUT = {
+# Errors that libraries raise for invalid input, by module. If the module is not loaded, the error
+# cannot have been raised.
+_INPUT_ERRORS = {
     "csv": "Error",
     "lzma": "LZMAError",
     "polars.exceptions": "PolarsError",
@@ -138,9 +139,9 @@ _OF_INPUT = {
 }
 
 
-def _expected() -> tuple[type[BaseException], ...]:
-    """Classes of errors that the user can put right."""
+def _user_errors() -> tuple[type[BaseException], ...]:
+    """Classes of errors that come from what the user gave, not from a bug."""
     found = [ValueError, OSError, ImportError, EOFError, OverflowError]
-    for module, name in _OF_INPUT.items():
+    for module, name in _INPUT_ERRORS.items():
         found.append(getattr(sys.modules.get(module), name, ValueError))
     return tuple(found)

@@ -1,0 +1,80 @@
+"""Arguments and options that several commands share, and how the given STORE is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from trustream.cli.number_parameters import LARGEST_JOBS, LARGEST_SEED, Whole
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+store_argument: Decorator = click.argument("store", metavar="STORE")
+json_option: Decorator = click.option(
+    "--json", "as_json", is_flag=True, help="Print JSON for programs."
+)
+model_option: Decorator = click.option(
+    "--model", "name", default="model", show_default=True, help="Name of the model in the store."
+)
+seed_option: Decorator = click.option(
+    "--seed", default=0, show_default=True, type=Whole(0, LARGEST_SEED), help="Random seed."
+)
+jobs_option: Decorator = click.option(
+    "--jobs", type=Whole(1, LARGEST_JOBS), help="Threads.  [default: all cores]"
+)
+
+
+def topics_option(default: int) -> Decorator:
+    """Return the option --topics with a default number of topics."""
+    return click.option(
+        "--topics", default=default, show_default=True, type=Whole(1), help="Topics."
+    )
+
+
+class Method(click.ParamType):
+    """Accept the name of an algorithm that can learn from a stream.
+
+    It is not a `click.Choice`, which would have to load all algorithms to print a help text.
+    """
+
+    name = "method"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Called by click."""
+        from trustream.learning import algorithms
+
+        known = algorithms.streaming()
+        if value not in known:
+            self.fail(f"{value!r} is not one of {', '.join(known)}.", param, ctx)
+        return str(value)
+
+
+method_option: Decorator = click.option(
+    "--method",
+    default="trust-region",
+    show_default=True,
+    type=Method(),
+    help="Name of the algorithm.",
+)
+
+
+@contextmanager
+def opened(store: str, **options: Any) -> Iterator[Any]:
+    """Open a STORE and close it at the end; it must exist unless `create=True` is given."""
+    from trustream.store import open_store
+
+    found = open_store(store, **{"create": False, **options})
+    try:
+        yield found
+    finally:
+        found.close()
+
+
+def repeatable(store: str) -> str:
+    """Return a STORE as the user wrote it, without a password, to suggest the next command."""
+    from trustream.store import shown_address
+
+    return shown_address(store)

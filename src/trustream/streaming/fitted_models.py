@@ -1,0 +1,186 @@
+"""Load a fitted model from a file or a store, and export one from a store to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from trustream import persist
+from trustream.store import open_store
+from trustream.store.protocol import Store
+from trustream.streaming.published import DEFAULT_NAME, load_model
+
+_SQLITE_HEADER = b"SQLite format 3"
+
+
+@dataclass(frozen=True)
+class FittedModel:
+    """A fitted estimator, with the words of its columns beside it.
+
+    The estimator itself has no names of columns, so that it takes matrices and arrays without
+    scikit-learn's warning that these have no names.
+
+    Attributes:
+        title: name of the file or store that it was loaded from, without a password.
+        estimator: the fitted estimator.
+        words: words by column; None if the model has no names of columns.
+    """
+
+    title: str
+    estimator: Any
+    words: list[str] | None
+
+    def with_words(self, words: Sequence[str], source: str = "the vocabulary") -> FittedModel:
+        """Return the model with other words by column; an error names their source.
+
+        >>> import trustream
+        >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit([[2, 1], [0, 2]])
+        >>> model = FittedModel("small", lda, None)
+        >>> model.with_words(["cat", "dog"]).words
+        ['cat', 'dog']
+        >>> model.with_words(["cat"], "words.txt")
+        Traceback (most recent call last):
+        ...
+        ValueError: words.txt has 1 words, the model has 2
+        """
+        n_features = self.estimator.n_features_in_
+        if len(words) != n_features:
+            raise ValueError(f"{source} has {len(words)} words, the model has {n_features}")
+        return replace(self, words=list(words))
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedModel:
+    """A model that was written to a file.
+
+    Attributes:
+        path: the file.
+        n_topics: number of topics.
+        n_words: number of words, columns without a word included.
+    """
+
+    path: str
+    n_topics: int
+    n_words: int
+
+
+def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
+    """Load a fitted model from a file that an estimator saved, or from a store.
+
+    Parameters
+    ----------
+    source : str or Path
+        Path of a model file or of a SQLite store, or the address of a store: ``postgresql://``,
+        ``env:NAME`` or ``@path``.
+    name : str, default="model"
+        Name of the model in a store.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no file.
+    MissingModelError
+        If the store holds no model of that name yet.
+    ValueError
+        If the file is not a model file.
+
+    Examples
+    --------
+    >>> import tempfile, trustream
+    >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit([[2, 1, 0], [0, 1, 2]])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     lda.save(f"{folder}/topics.safetensors")
+    ...     model = load_fitted(f"{folder}/topics.safetensors")
+    >>> model.title, model.estimator.n_components, model.words
+    ('topics.safetensors', 2, None)
+    """
+    source = str(source)
+    is_address = "://" in source or source.startswith(("env:", "@"))
+    title = Path(source).name
+    if not (is_address or _is_sqlite(source)):
+        estimator = persist.load(source)
+    else:
+        with open_store(source, create=False) as store:
+            estimator = load_model(store, name)
+            # An address may contain a password, and env:NAME says little.
+            title = store.name if is_address else title
+    words = column_words(estimator)
+    return FittedModel(title, without_column_names(estimator), words)
+
+
+def export_model(store: Store, path: str | Path, name: str = DEFAULT_NAME) -> ExportedModel:
+    """Write a store's model to a file, which `trustream.load` reads.
+
+    Parameters
+    ----------
+    store : Store
+    path : str or Path
+        A file that is there already is replaced.
+    name : str, default="model"
+        Name of the model in the store.
+
+    Raises
+    ------
+    MissingModelError
+        If the store holds no model of that name yet.
+
+    Examples
+    --------
+    >>> import tempfile, trustream
+    >>> from trustream.store import Record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db", min_documents=1) as store:
+    ...         _ = store.append(Record(str(i), ["cat", "dog"]) for i in range(20))
+    ...         with trustream.StreamTrainer(store, n_components=2, batch_size=5) as trainer:
+    ...             _ = trainer.run(steps=3)
+    ...         exported = export_model(store, f"{folder}/topics.safetensors")
+    ...     sorted(trustream.load(exported.path).feature_names_in_)
+    ['cat', 'dog']
+    >>> exported.n_topics, exported.n_words
+    (2, 2)
+    """
+    model = load_model(store, name)
+    model.save(path)
+    return ExportedModel(str(path), model.n_components, model.n_features_in_)
+
+
+def column_words(estimator: Any) -> list[str] | None:
+    """Return the words by column of a fitted estimator; None if it has no names of columns.
+
+    >>> import trustream
+    >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit([[2, 1], [0, 2]])
+    >>> column_words(lda) is None
+    True
+    """
+    names = getattr(estimator, "feature_names_in_", None)
+    return None if names is None else [str(name) for name in names]
+
+
+def without_column_names(estimator: Any) -> Any:
+    """Return a fitted estimator that shares everything but the names of its columns.
+
+    scikit-learn warns if a matrix without names is given to an estimator with names. The given
+    estimator is not changed.
+
+    >>> import numpy as np, trustream
+    >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit([[2, 1, 0], [0, 1, 2]])
+    >>> lda.feature_names_in_ = np.array(["cat", "dog", "bird"], dtype=object)
+    >>> hasattr(without_column_names(lda), "feature_names_in_"), hasattr(lda, "feature_names_in_")
+    (False, True)
+    """
+    if not hasattr(estimator, "feature_names_in_"):
+        return estimator
+    view = object.__new__(type(estimator))
+    view.__dict__.update(vars(estimator))
+    del view.feature_names_in_
+    return view
+
+
+def _is_sqlite(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER
+    except OSError:
+        return False

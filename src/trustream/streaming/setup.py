@@ -1,0 +1,124 @@
+"""Prepare a store for a model, so that trainers know what to learn from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from trustream import presets
+from trustream.store import open_store
+from trustream.store.protocol import Store
+from trustream.streaming.lda.model import TopicStream
+from trustream.streaming.published import DEFAULT_NAME, load_settings, save_settings
+from trustream.streaming.stream_model import StreamModel
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedStore:
+    """A store that is ready for documents and for a trainer.
+
+    Attributes:
+        store: name of the store, without a password.
+        n_topics: number of topics that will be learned.
+        method: name of the algorithm.
+    """
+
+    store: str
+    n_topics: int
+    method: str
+
+
+def init_store(
+    url: str | Path,
+    n_topics: int = 100,
+    *,
+    method: str = "trust-region",
+    preset: str | None = None,
+    batch_size: int | None = None,
+    random_state: int = 0,
+    name: str = DEFAULT_NAME,
+    **options: Any,
+) -> PreparedStore:
+    """Make a store for documents, and for a model with a given number of topics.
+
+    A store that is there already is kept with its documents, if it was made with the same
+    settings.
+
+    Parameters
+    ----------
+    url : str or Path
+        File name (SQLite) or ``postgresql://`` address, as `open_store` takes it.
+    n_topics : int, default=100
+    method : str, default="trust-region"
+        Name of the algorithm.
+    preset : str, default=None
+        Settings of the paper's streams (`trustream.presets`): batch size, learning rate,
+        iterations and priors.
+    batch_size : int, default=None
+        Documents of a step; None is that of the preset, or is chosen by their lengths.
+    random_state : int, default=0
+    name : str, default="model"
+        Name of the model in the store.
+    **options
+        Settings of the store: `held_out`, `min_documents`, `max_words` and `vocabulary` of
+        `open_store`.
+
+    Raises
+    ------
+    ValueError
+        If a setting is invalid (then no store is made), or if the store or its model has others.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     prepared = init_store(f"{folder}/topics.db", 20, min_documents=2)
+    >>> prepared.n_topics, prepared.method
+    (20, 'trust-region')
+    """
+    settings: dict[str, Any] = {"n_components": n_topics, "method": method}
+    if preset is not None:
+        settings = presets.trainer(preset, method, n_topics)
+    if batch_size is not None:
+        settings["batch_size"] = batch_size
+    model = TopicStream(**settings, random_state=random_state)
+    with open_store(url, **options) as store:
+        prepare(store, model, name)
+        return PreparedStore(store.name, n_topics, method)
+
+
+def prepare(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
+    """Tell a store which model trainers shall learn from it.
+
+    Parameters
+    ----------
+    store : Store
+    model : StreamModel
+        Its settings are kept.
+    name : str, default="model"
+        Name of the model in the store.
+
+    Raises
+    ------
+    ValueError
+        If the store has a model of that name with other settings.
+
+    Examples
+    --------
+    >>> import tempfile, trustream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db") as store:
+    ...         prepare(store, TopicStream(n_components=20), "coarse")
+    ...         load_settings(store, "coarse").n_components
+    20
+    """
+    before = load_settings(store, name)
+    if before is not None and before != model:
+        settings = before.settings()
+        raise ValueError(
+            f"{store.name} has a model with other settings already "
+            f"({settings.get('n_components')} topics, {settings.get('method')}): "
+            "choose another store"
+        )
+    save_settings(store, model, name)

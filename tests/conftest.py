@@ -1,0 +1,35 @@
+"""Stores in SQLite files that several tests use: one without documents, one with a model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.pets_and_money import records
+from trustream import StreamTrainer, open_store
+from trustream.store import DocumentStore
+
+
+@pytest.fixture
+def empty_store(tmp_path: Path) -> Iterator[DocumentStore]:
+    with open_store(tmp_path / "empty.db", min_documents=1, held_out=0.1) as store:
+        yield store
+
+
+@pytest.fixture(scope="session")
+def trained_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A store of 200 documents whose model has two topics and has taken 40 steps."""
+    path = tmp_path_factory.mktemp("trained") / "topics.db"
+    with open_store(path, min_documents=1, held_out=0.1) as store:
+        store.append(records(200))
+        with StreamTrainer(store, n_components=2, batch_size=20) as trainer:
+            trainer.run(steps=40)
+    return path
+
+
+@pytest.fixture
+def trained_store(trained_path: Path) -> Iterator[DocumentStore]:
+    with open_store(trained_path, create=False) as store:
+        yield store
