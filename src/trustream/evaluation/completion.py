@@ -29,7 +29,6 @@ def completion(
     n_repeats: int = 1,
     n_iter: int = 200,
     tol: float = 1e-4,
-    all_topics: bool = True,
     random_state: Any = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
@@ -56,9 +55,6 @@ def completion(
         The hidden tokens; ``counts`` are then the observed ones, and nothing is random.
     n_repeats : int, default=1
         Number of random splits, over which the result is averaged.
-    all_topics : bool, default=True
-        False goes on without the topics that a document does not use, and extrapolates: several
-        times as fast, and the result changes by less than a thousandth of a nat per word.
 
     Returns
     -------
@@ -93,8 +89,7 @@ def completion(
                 first = run.counts.indptr[block.first]
                 observed = seen[first : first + block.counts.size]
             unseen = block.counts - observed
-            effort = (lda.ALL_TOPICS if all_topics else run.alpha.size, n_iter, tol, not all_topics)
-            theta = _theta(block, observed, run.alpha, effort, run.n_threads, backend)
+            theta = _theta(block, observed, run.alpha, n_iter, tol, run.n_threads, backend)
             scores[repeat, here] = _score(block, unseen, theta, run.n_threads, run.kernels)
             n_tokens[here] = block.total(unseen)
             if progress is not None:
@@ -165,22 +160,19 @@ def _theta(
     block: DocumentBlock,
     observed: Array,
     alpha: Array,
-    effort: tuple[int, int, float, bool],
+    n_iter: int,
+    tol: float,
     n_threads: int,
     backend: str,
 ) -> Array:
-    """E[theta] (B, K) of the observed tokens by the mean-field fixed point, from equal topics.
-
-    `effort` says how many topics of a document to go on with, most iterations, when to stop, and
-    whether to extrapolate.
-    """
+    """E[theta] (B, K) of the observed tokens by the mean-field fixed point, from equal topics."""
     n_topics, local = alpha.size, kernels.get("lda", backend).lda_local
     n_tokens = block.total(observed)
     gamma = alpha + (n_tokens / n_topics)[:, np.newaxis]
     counts, ratio = observed.astype(np.float64), np.empty(observed.size)
     theta, factor = np.empty((block.size, block.table.shape[1])), np.ones(n_topics)
     arrays = (block.indptr, block.ids, counts, block.table, factor, alpha, gamma, theta, ratio)
-    settings = (False, *effort)
+    settings = (False, lda.ALL_TOPICS, n_iter, tol, False)
     block.run(lambda start, stop: local(*arrays, *settings, start, stop), n_threads)
     return np.asarray(gamma / gamma.sum(axis=1, keepdims=True))
 

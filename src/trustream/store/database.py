@@ -174,6 +174,11 @@ class Database(ABC):
         query = f"SELECT {DOCUMENT} FROM document WHERE key"
         return list(map(DocumentRow._make, self._select_in(query, "text", keys)))
 
+    def keys_and_contents(self, places: Sequence[int]) -> list[tuple[int, str, bytes]]:
+        """(place, key, content) of the documents in these places, in any order."""
+        query = "SELECT place, key, content FROM document WHERE place"
+        return list(self._select_in(query, "bigint", places))
+
     def by_place(self, places: Sequence[int]) -> list[DocumentRow]:
         """The documents in these places, in any order."""
         query = f"SELECT {DOCUMENT} FROM document WHERE place"

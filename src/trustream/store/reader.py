@@ -11,7 +11,7 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.protocol import Documents, VocabularyChanges
-from trustream.store.table_rows import Counters, DocumentRow
+from trustream.store.table_rows import Counters
 
 
 class Reader:
@@ -31,8 +31,10 @@ class Reader:
             counters = self._database.counters(write=False)
             there = counters.held_out if held_out else counters.training
             places = draw_places(n, there, rng, held_out).tolist()
-            rows = {row.place: row for row in self._database.by_place(places)}
-            return self._documents([rows[place] for place in places], counters)
+            # Most of what a trainer waits for: only what it needs.
+            rows = {row[0]: row for row in self._database.keys_and_contents(places)}
+            found = [rows[place] for place in places]
+            return self._documents([row[1] for row in found], [row[2] for row in found], counters)
 
         return self._database.run(work, write=False)
 
@@ -42,7 +44,7 @@ class Reader:
         def work() -> Documents:
             counters = self._database.counters(write=False)
             rows = {row.key: row for row in self._database.by_key(possible)}
-            return self._documents([rows[key] for key in keys], counters)
+            return self._documents(list(keys), [rows[key].content for key in keys], counters)
 
         return self._database.run(work, write=False)
 
@@ -56,7 +58,8 @@ class Reader:
             counters = self._database.counters(write=False)
             rows = self._database.after(after, n)
             wanted = [row for row in rows if row.place >= 0] if training else rows
-            return self._documents(wanted, counters), rows[-1].number if rows else after
+            keys, contents = [row.key for row in wanted], [row.content for row in wanted]
+            return self._documents(keys, contents, counters), rows[-1].number if rows else after
 
         return self._database.run(work, write=False)
 
@@ -71,21 +74,25 @@ class Reader:
 
         return self._database.run(work, write=False)
 
-    def _documents(self, rows: Sequence[DocumentRow], counters: Counters) -> Documents:
+    def _documents(
+        self, keys: list[str], contents: Sequence[bytes], counters: Counters
+    ) -> Documents:
         """Rows over columns; words that are not active are left out."""
         if counters.vocabulary != self._active.version:
             changes = self._database.columns_since(self._active.version)
             self._active.apply(changes, counters.vocabulary)
-        indptr, words, counts = unpack([row.content for row in rows])
+        indptr, words, counts = unpack(contents)
         columns = self._active.columns_of(words)
         is_active = columns >= 0
-        before = np.zeros(len(words) + 1, np.int64)
-        np.cumsum(is_active, out=before[1:])
+        if not is_active.all():
+            before = np.zeros(len(words) + 1, np.int64)
+            np.cumsum(is_active, out=before[1:])
+            indptr, columns, counts = before[indptr], columns[is_active], counts[is_active]
         return Documents(
-            keys=[row.key for row in rows],
-            indptr=before[indptr],
-            indices=columns[is_active],
-            counts=counts[is_active].astype(np.float32),
+            keys=keys,
+            indptr=indptr,
+            indices=columns,
+            counts=counts.astype(np.float32),
             sequence=counters.sequence,
             vocabulary=counters.vocabulary,
         )

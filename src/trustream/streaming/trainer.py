@@ -197,8 +197,9 @@ class StreamTrainer:
 
     def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
         training = self._training
-        info = training.step(drawn, documents)
-        scored = training.score() if self.model.is_scored(info.n_steps) else None
+        with threads.one_blas_thread():
+            info = training.step(drawn, documents)
+            scored = training.score() if self.model.is_scored(info.n_steps) else None
         return StreamInfo(info, drawn.totals, training.n_words, scored)
 
     def run(

@@ -203,8 +203,7 @@ class TopicStream(StreamModel):
         """Document completion under E[beta] and alpha."""
         model = learner.model
         counts = self.data(documents, model.n_words)
-        seed, n_jobs = self.random_state, model.n_threads
-        return score(model, state.lambda_, state.prior, counts, seed=seed, n_jobs=n_jobs)
+        return score(model, state.lambda_, state.prior, counts, self.random_state)
 
     def warm_up(self) -> None:
         """Compile kernels, once in a process; says so on a terminal if it takes long."""
@@ -250,4 +249,4 @@ def _compile(method: str, dtype: str) -> None:
         learner, rng = model.learner(3, 1), np.random.default_rng(0)
         state = learner.start(LdaPrior.of(0.1, 0.1, 2, 3), rng)
         state, _ = learner.step(state, learner.batch(counts), 2, rng=rng, rho=0.5)
-        score(learner.model, state.lambda_, state.prior, counts, seed=0, n_jobs=1)
+        score(learner.model, state.lambda_, state.prior, counts, 0)
