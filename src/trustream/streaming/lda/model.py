@@ -92,7 +92,7 @@ class TopicStream(StreamModel):
     doc_topic_prior: float = 0.1
     topic_word_prior: float = 0.1
     learn_priors: bool = True
-    score_every: int = 50
+    score_every: int = 100
     score_documents: int = 200
     dtype: str = "float32"
     random_state: int = 0
@@ -185,8 +185,11 @@ class TopicStream(StreamModel):
 
     def data(self, documents: Documents, n_words: int) -> sparse.csr_array:
         """Their counts, (documents, words)."""
-        arrays = (documents.counts, documents.indices, documents.indptr)
-        return sparse.csr_array(arrays, shape=(len(documents.keys), n_words))
+        counts = sparse.csr_array((len(documents.keys), n_words), dtype=documents.counts.dtype)
+        # Given one by one, the arrays are not looked at: the store made them.
+        counts.data, counts.indices = documents.counts, documents.indices
+        counts.indptr = documents.indptr
+        return counts
 
     def follow(self, state: State, changes: Changes) -> State:
         """Rows of lambda for new words; those of evicted words return to the prior."""
