@@ -71,7 +71,12 @@ class Preset:
 
     def trainer(self, method: str, kappa: float) -> dict[str, Any]:
         """Return arguments for `StreamTrainer`, with another kappa."""
-        return {"method": method, **self._options(method, kappa), "max_doc_topics": None}
+        return {
+            "method": method,
+            **self._options(method, kappa),
+            "max_doc_topics": None,
+            "population": None,
+        }
 
     def _options(self, method: str, kappa: float) -> dict[str, Any]:
         """Arguments with the same names in both."""

@@ -154,7 +154,7 @@ def test_a_stream_learns_as_fit_does() -> None:
     """The same effort, batches and topics left alone; only the rate is another."""
     fit, stream = recipe.for_topics(600), recipe.for_stream(600)
     different = {name for name, value in vars(fit).items() if getattr(stream, name) != value}
-    assert different == {"tau", "kappa", "cooldown", "tol"}
+    assert different == {"tau", "kappa", "cooldown", "tol", "tokens_per_pair"}
     assert stream.max_doc_topics == 60
 
 

@@ -246,7 +246,7 @@ def test_an_interrupted_reader_whose_exception_is_kept(
         store._database._patience = 5.0  # type: ignore[attr-defined]
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as kept:
             patch.setattr(database, "DocumentRow", Interrupting)
-            store.draw(20, np.random.default_rng(0))
+            store.read([str(i) for i in range(20)])
         assert kept.traceback
         other.append([Record("of another", ["y"])])
         assert store.totals().documents == 51

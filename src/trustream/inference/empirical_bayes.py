@@ -9,9 +9,11 @@ priors can be learned from, as `PriorEvidence`, which knows how to take one step
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 import numpy as np
 
+from trustream.inference import population
 from trustream.inference.state import State
 from trustream.models.protocol import Batch, ConjugateModel, LearnablePriors, require
 
@@ -39,9 +41,12 @@ def update(
         TypeError: the model has no `LearnablePriors`.
     """
     model = require(model, LearnablePriors, "empirical Bayes")
-    evidence = model.prior_evidence(state.lambda_, state.prior, batch, locals_, rng)
+    # Of the posterior for the data that there are: a population that was never seen would speak
+    # for a smaller eta.
+    shown = population.published(model, state).lambda_
+    evidence = model.prior_evidence(shown, state.prior, batch, locals_, rng)
     values = {name: e.improved(rho) for name, e in evidence.items() if name in learn}
     if not values:
         return state
     lambda_, prior = model.replace_prior(state.lambda_, state.prior, batch, values)
-    return State(lambda_, prior, state.n_steps, state.n_seen, state.memory)
+    return replace(state, lambda_=lambda_, prior=prior)

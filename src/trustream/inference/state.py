@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from trustream.models.protocol import Batch, ConjugateModel
@@ -22,6 +22,9 @@ class State:
         n_seen: data points processed, counted once per visit.
         memory: what an algorithm keeps for itself beside lambda, a dataclass of its own module, or
             None. One that finds another's memory starts without.
+        population: the number of data points that lambda stands for, if it is not the number that
+            there is (`inference.population`).
+        share: the part of the population that there is, N / N_pop.
     """
 
     lambda_: Any
@@ -29,6 +32,8 @@ class State:
     n_steps: int = 0
     n_seen: int = 0
     memory: Any = None
+    population: float | None = None
+    share: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ def advance(model: ConjugateModel, state: State, batch: Batch, natural: Any, rho
     refuse_unless_finite(model, natural)
     lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + batch.size
-    return State(lambda_, state.prior, n_steps, n_seen, state.memory)
+    return replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen)
 
 
 def refuse_unless_finite(model: ConjugateModel, value: Any) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from trustream.inference.algorithm import Algorithm, Plan, Start, StepOptions
+from trustream.inference.population import scaled_to
 from trustream.inference.restoring import Undo
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms
@@ -77,6 +78,7 @@ class Learner:
         rng: np.random.Generator,
         rho: float | None = None,
         looks: float = 0.0,
+        population: float | None = None,
         start: Callable[[Any, np.random.Generator], Any] | None = None,
         protect: Callable[[Undo], None] | None = None,
     ) -> tuple[State, Info]:
@@ -89,12 +91,18 @@ class Learner:
             rng: draws what the step draws.
             rho: learning rate; None is the recipe's for data that go on for ever.
             looks: at each data point so far, which decides how much effort a step is worth.
+            population: the number of data points that lambda shall stand for, N if that is more;
+                None is N and never rescales lambda.
             start: makes the lambda that the batch starts from, for algorithms that need one.
             protect: told how to put the state back, before its memory is changed.
         """
         if protect is not None:
             protect(self.algorithm.savepoint(self.model, state, batch))
         rate = self.recipe.schedule(state) if rho is None else rho
+        if population is not None and self.algorithm.has_rate:
+            population = max(population, n_documents)
+            state = scaled_to(self.model, state, population, n_documents)
+            n_documents = population
         options = self._options(state.n_steps, n_documents, rng, rate, looks, start)
         return self.executor.step(self.algorithm, self.model, state, batch, options)
 

@@ -38,12 +38,16 @@ _MANY_TOPICS = 500
 # Passes over the data, and so looks at each document, that LDA is given.
 PASSES = 5
 
+# Tokens of the population for each pair of topic and word: from 10 to 50 it hardly matters.
+_TOKENS_PER_PAIR = 30.0
+
 # What differs on a stream.
 STREAM: dict[str, Any] = {
     "learning_offset": 10.0,
     "learning_decay": 0.6,
     "cooldown": 0.0,
     "tol": 0.01,
+    "population": "auto",
 }
 
 # By the parameter `learn_priors`.
@@ -94,6 +98,8 @@ class Recipe:
         learn: names of the priors that empirical Bayes changes.
         max_doc_topics: a local step of LDA goes on with at most so many topics of a document;
             None with all.
+        population: least number of data points that lambda stands for in a stream; None is N.
+        tokens_per_pair: the population has so many tokens for each pair of topic and word.
     """
 
     method: str
@@ -112,6 +118,22 @@ class Recipe:
     first: tuple[int, Effort] | None = None
     late: tuple[float, Effort] | None = None
     max_doc_topics: int | None = None
+    population: float | None = None
+    tokens_per_pair: float = 0.0
+
+    def population_for(
+        self, n_documents: float, n_tokens: float, n_components: int, n_words: int
+    ) -> float | None:
+        """The population for so much data, None for the data themselves.
+
+        >>> recipe = for_topics(100, population="auto")
+        >>> recipe.population_for(1_000, 100_000.0, 100, 5_000)
+        150000.0
+        """
+        if self.population is None and not self.tokens_per_pair:
+            return None
+        wanted = self.tokens_per_pair * n_components * n_words * n_documents / max(n_tokens, 1.0)
+        return max(n_documents, self.population or 0.0, wanted)
 
     def batch_size_for(self, n_documents: int, n_tokens: float) -> int:
         """Data points of a batch of data that have so many documents and tokens.
@@ -167,8 +189,12 @@ def for_topics(
     tol: float = 1e-3,
     learn_priors: bool | str = True,
     collapsed: bool = False,
+    population: float | str | None = None,
 ) -> Recipe:
     """The recipe of LDA; arguments as in `trustream.LatentDirichletAllocation`.
+
+    `population` is a number of documents, "auto" for as many as give each pair of topic and word
+    enough tokens, or None for the documents that there are. Only streams have one so far.
 
     >>> recipe = for_topics(100)
     >>> recipe.effort_at(0, 0.0), recipe.effort_at(50, 0.5), recipe.effort_at(50, 2.0)
@@ -207,6 +233,8 @@ def for_topics(
         tol=tol,
         learn=_LEARNED_PRIORS[learn_priors],
         max_doc_topics=max_doc_topics if algorithm.has_rate else None,  # type: ignore[arg-type]
+        population=None if isinstance(population, str) else population,
+        tokens_per_pair=_TOKENS_PER_PAIR if population == "auto" else 0.0,
     )
 
 
@@ -219,7 +247,8 @@ def for_stream(n_components: int, **options: Any) -> Recipe:
     >>> for_stream(100).kappa, for_stream(100, learning_decay=0.5).kappa
     (0.6, 0.5)
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    optional = ("population", "max_doc_topics")
+    given = {name: v for name, v in options.items() if v is not None or name in optional}
     return for_topics(n_components, **{**STREAM, **given})
 
 

@@ -39,6 +39,8 @@ _FIELDS = {
     "first": optional(_pair),
     "late": optional(_pair),
     "max_doc_topics": optional(integer(1)),
+    "population": optional(number(above=0.0)),
+    "tokens_per_pair": number(least=0.0),
 }
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trustream._schema import Array, Rule, integer, one_of, optional
+from trustream._schema import Array, Rule, integer, number, one_of, optional
 from trustream.inference.adaptive import SHORTEST, Averages
 from trustream.inference.state import State
 from trustream.inference.streaming_vb import Draws
@@ -37,7 +37,11 @@ HEADER: dict[str, Rule] = {
     "n_steps": integer(0),
     "n_seen": integer(0),
     "memory": optional(one_of(MEMORIES)),
+    "population": number(above=0.0),
+    "share": Rule(lambda value: type(value) is float and 0 < value <= 1, "a number from 0 to 1"),
 }
+# Files of earlier versions lack these.
+MAY_LACK = ("memory", "population", "share")
 FLOATS = ("float32", "float64")
 ONE: tuple[tuple[int, ...], ...] = ((),)
 
@@ -143,7 +147,14 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         for key, value in _fields(part).items()
     }
     memory = None if state.memory is None else type(state.memory).__name__
-    return arrays, {"n_steps": int(state.n_steps), "n_seen": int(state.n_seen), "memory": memory}
+    header: dict[str, Any] = {
+        "n_steps": int(state.n_steps),
+        "n_seen": int(state.n_seen),
+        "memory": memory,
+    }
+    if state.population is not None:
+        header |= {"population": float(state.population), "share": float(state.share)}
+    return arrays, header
 
 
 def from_arrays(
@@ -154,13 +165,16 @@ def from_arrays(
     Raises:
         ValueError: lambda and prior cannot be those of a model.
     """
+    if ("population" in header) != ("share" in header):
+        raise ValueError("population and share belong together")
     lambda_ = _rebuilt(format.lambda_type, arrays, "lambda")
     prior = _rebuilt(format.prior_type, arrays, "prior")
     format.check(lambda_, prior)
     # Files of versions without other algorithms say nothing of a memory.
     kind = header.get("memory")
     memory = None if kind is None else _rebuilt(MEMORIES[kind], arrays, "memory")
-    return State(lambda_, prior, header["n_steps"], header["n_seen"], memory)
+    population, share = header.get("population"), header.get("share", 1.0)
+    return State(lambda_, prior, header["n_steps"], header["n_seen"], memory, population, share)
 
 
 def named(arrays: Mapping[str, Any], prefix: str) -> list[str]:

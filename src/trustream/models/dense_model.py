@@ -127,6 +127,13 @@ class DenseModel(ABC, Generic[NaturalT, PriorT, BatchT]):
 
     # --- streaming VB
 
+    def rescaled(self, lambda_: NaturalT, prior: PriorT, factor: float) -> NaturalT:
+        """eta + factor (lambda - eta), entry by entry."""
+        pairs = zip(lambda_, self.eta(prior), strict=True)
+        return type(lambda_)(
+            *((eta + factor * (part - eta)).astype(part.dtype) for part, eta in pairs)
+        )
+
     def add(self, anchor: NaturalT, prior: PriorT, batch: BatchT, statistics: NaturalT) -> NaturalT:
         """lambda_t + s, entry by entry."""
         return type(anchor)(*(old + s for old, s in zip(anchor, statistics, strict=True)))

@@ -31,6 +31,7 @@ capability          what it computes                                     algorit
 `PosteriorAddition` lambda_t + s                                         streaming VB
 `RunningTotals`     total - old s + new s, and its share of the bound    memoized
 `GradientVector`    eta + (N/B) s - lambda                               adaptive learning rate
+`Rescaling`         eta + factor (lambda - eta)                          population
 `LearnablePriors`   what eta can be learned from                         empirical Bayes
 =================== ==================================================== ========================
 
@@ -214,6 +215,17 @@ class GradientVector(ConjugateModel, Protocol):
         self, lambda_: Any, prior: Any, batch: Any, statistics: Any, scale: float
     ) -> Float64:
         """eta + scale s - lambda, all of it as one vector."""
+
+
+@runtime_checkable
+class Rescaling(ConjugateModel, Protocol):
+    """A lambda that can stand for more or fewer data points than it was learned with."""
+
+    def rescaled(self, lambda_: Any, prior: Any, factor: float) -> Any:
+        """eta + factor (lambda - eta): what lambda would be with so many times the data.
+
+        It may share memory with lambda_.
+        """
 
 
 class PriorEvidence(Protocol):

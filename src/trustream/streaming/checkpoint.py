@@ -118,7 +118,7 @@ class Checkpoint:
         header = contents.header
         if is_old:
             header = old_checkpoints.header(header, contents.entries)
-        check_values(header, _HEADER, "the header")
+        check_values(header, _HEADER, "the header", state_arrays.MAY_LACK[1:])
         model = stream_model.from_json(header["settings"])
         if header["recipe"] is not None:
             model = model.with_recipe(recipe_json.from_json(header["recipe"]))

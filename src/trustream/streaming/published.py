@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from trustream import persist
+from trustream.inference.population import published
 from trustream.store.protocol import Store
 from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
@@ -58,6 +59,6 @@ def load_model(store: Store, name: str = DEFAULT_NAME) -> Any:
 def as_estimator(checkpoint: Checkpoint) -> Any:
     """A fitted estimator that takes over the checkpoint's parameters."""
     rng = persist.generator_from_json(checkpoint.others)
-    return checkpoint.model.estimator(
-        checkpoint.state, checkpoint.words, rng, checkpoint.clock.arrived
-    )
+    model = checkpoint.model.learner(len(checkpoint.words), 1).model
+    state = published(model, checkpoint.state)
+    return checkpoint.model.estimator(state, checkpoint.words, rng, checkpoint.clock.arrived)

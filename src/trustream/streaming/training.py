@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from trustream import persist
+from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
 from trustream.learning.learner import Learner
@@ -113,6 +114,9 @@ class Training:
             rng=rng,
             rho=clock.rate(recipe.tau, recipe.kappa, self.batch_size(totals)),
             looks=looks,
+            population=recipe.population_for(
+                totals.training, _training_tokens(totals), learner.model.n_components, totals.words
+            ),
             protect=kept.protect,
         )
         # The step is done with this assignment, and not before.
@@ -145,7 +149,8 @@ class Training:
         documents = self._store.draw(self.model.score_documents, rng, held_out=True)
         if documents.indices.size == 0 or not self.follow(documents):
             return None
-        found = self.model.score(self._learner(), self.learned.state, documents)
+        learner = self._learner()
+        found = self.model.score(learner, published(learner.model, self.learned.state), documents)
         if found is not None:
             self.last_score = found.per_word
             self.best_score = max(found.per_word, self.best_score or -np.inf)
@@ -177,5 +182,9 @@ class Training:
 
 def batch_size(model: StreamModel, totals: Totals) -> int:
     """Documents of a batch for a store with these totals."""
-    share = totals.training / max(totals.documents, 1)
-    return model.recipe.batch_size_for(totals.training, share * totals.tokens)
+    return model.recipe.batch_size_for(totals.training, _training_tokens(totals))
+
+
+def _training_tokens(totals: Totals) -> float:
+    """About how many tokens the training documents have."""
+    return totals.training / max(totals.documents, 1) * totals.tokens

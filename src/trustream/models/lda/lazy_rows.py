@@ -115,6 +115,12 @@ class LazyRows:
             return LazyRows(stored, 1.0, 0.0, totals)
         return LazyRows(self.stored, scale, shift, totals)
 
+    def rescaled(self, factor: float, eta: float, eta_totals: NDArray[np.float64]) -> LazyRows:
+        """eta + factor (lambda - eta) for all words, in the same memory."""
+        rest = 1 - factor
+        totals = factor * self.totals + rest * eta_totals
+        return LazyRows(self.stored, factor * self.scale, factor * self.shift + rest * eta, totals)
+
     def savepoint(self, kernels: ModuleType, words: Array, n_threads: int) -> Callable[[], None]:
         """What puts this table back after rows of these words were stored in tables made from it.
 

@@ -156,6 +156,10 @@ class LdaModel:
         self.computation.put_rows(table, prior, batch.words, rows)
         return table
 
+    def rescaled(self, lambda_: LazyRows, prior: LdaPrior, factor: float) -> LazyRows:
+        """eta + factor (lambda - eta), in the same memory and a time that does not depend on V."""
+        return lambda_.rescaled(factor, prior.eta, prior.totals)
+
     def savepoint(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> Callable[[], None]:
         """The batch's rows of lambda, and of the prior where it is learned word by word."""
         words = batch.words

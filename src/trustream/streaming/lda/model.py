@@ -44,6 +44,7 @@ _NUMBERS = (
 _RECIPE = (
     "method", "batch_size", "learning_offset", "learning_decay", "inner_iter",
     "max_doc_update_iter", "max_doc_topics", "mean_change_tol", "tol", "learn_priors",
+    "population",
 )  # fmt: skip
 
 
@@ -65,6 +66,9 @@ class TopicStream(StreamModel):
             per document.
         doc_topic_prior, topic_word_prior: alpha and eta at the start.
         learn_priors: whether empirical Bayes changes them.
+        population: the number of documents that the model is learned for, as long as there are
+            fewer; "auto" chooses it by topics, words and lengths, None is the documents that there
+            are, as in the paper. What is shown is always for the documents that there are.
         score_every, score_documents: see `StreamModel`.
         dtype: "float32" or "float64".
         random_state: an integer.
@@ -92,6 +96,7 @@ class TopicStream(StreamModel):
     doc_topic_prior: float = 0.1
     topic_word_prior: float = 0.1
     learn_priors: bool = True
+    population: float | str | None = STREAM["population"]
     score_every: int = 100
     score_documents: int = 200
     dtype: str = "float32"
@@ -127,10 +132,10 @@ class TopicStream(StreamModel):
         if isinstance(values, dict) and "kind" in values:
             rules["kind"] = anything
         else:
-            del rules["max_doc_topics"]
+            del rules["max_doc_topics"], rules["population"]
         check_values(values, rules, "the settings")
         given = {key: value for key, value in values.items() if key != "kind"}
-        return cls(**{"max_doc_topics": None, **given})
+        return cls(**{"max_doc_topics": None, "population": None, **given})
 
     def with_recipe(self, recipe: Recipe) -> TopicStream:
         """The same topics, learned by the recipe of a checkpoint."""
@@ -149,6 +154,11 @@ class TopicStream(StreamModel):
         most = self.max_doc_topics
         if not (most is None or most == "auto" or _is_whole(most, 1)):
             raise ValueError(f'max_doc_topics must be "auto", None or an integer, got {most!r}')
+        size = self.population
+        if isinstance(size, bool) or not (
+            size is None or size == "auto" or (isinstance(size, Real) and 1 <= size < np.inf)
+        ):
+            raise ValueError(f'population must be "auto", None or a number, got {size!r}')
         if not isinstance(self.learn_priors, bool):
             raise ValueError(f"learn_priors must be True or False, got {self.learn_priors!r}")
         for name in _NUMBERS:
@@ -227,7 +237,11 @@ class TopicStream(StreamModel):
     ) -> LatentDirichletAllocation:
         """A fitted estimator whose columns are named by the words; evicted ones have no name."""
         shared = ("n_components", "doc_topic_prior", "topic_word_prior", "dtype", "random_state")
-        options = {name: getattr(self, name) for name in (*shared, *_RECIPE) if name != "method"}
+        options = {
+            name: getattr(self, name)
+            for name in (*shared, *_RECIPE)
+            if name not in ("method", "population")
+        }
         model = LatentDirichletAllocation(learning_method=self.method, **options)
         model._state, model._rng, model._n_samples_seen = state, rng, n_seen
         model.n_iter_, model.n_features_in_ = 1, len(words)

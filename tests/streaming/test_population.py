@@ -1,0 +1,71 @@
+"""Topics of a stream stay alive while documents are few."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.helpers import planted_lda
+from trustream import StreamTrainer, open_store
+from trustream.evaluation import completion
+from trustream.store.protocol import Record
+from trustream.streaming.published import load_checkpoint, load_model
+
+K, V, N = 15, 300, 600
+
+
+def streamed(path: Path, counts: Any, **options: Any) -> Any:
+    """The model after documents came in parts, each looked at five times on average."""
+    words = [f"w{v}" for v in range(V)]
+    rows = np.asarray(counts.toarray(), int)
+    with open_store(path, held_out=0.0, vocabulary=words) as store:
+        with StreamTrainer(store, K, prefetch=False, score_every=0, **options) as trainer:
+            for first in range(0, N, 100):
+                store.append(
+                    Record(f"d{d}", {words[v]: int(rows[d, v]) for v in np.flatnonzero(rows[d])})
+                    for d in range(first, first + 100)
+                )
+                goal = 5 * (first + 100)
+                trainer.run(callback=lambda _, n=goal: looked_at(trainer) >= n)
+        return load_checkpoint(store), load_model(store)
+
+
+def looked_at(trainer: StreamTrainer) -> int:
+    clock = trainer._training.learned.clock
+    return 0 if clock is None else clock.looked_at
+
+
+def score(model: Any, counts: Any) -> float:
+    topics = model.components_ / model.components_.sum(axis=1, keepdims=True)
+    return completion(counts, topics, model.doc_topic_prior_, random_state=0).per_word
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_topics_stay_alive(tmp_path: Path, seed: int) -> None:
+    """With a population more topics are in use and unseen documents are predicted better."""
+    counts, _ = planted_lda(np.random.default_rng(seed), K, V, N + 200, 30, 0.1, 0.05)
+    found = {}
+    for population in ("auto", None):
+        checkpoint, model = streamed(
+            tmp_path / f"{population}.db", counts[:N], population=population, random_state=seed
+        )
+        shares = model.components_.sum(axis=1) / model.components_.sum()
+        found[population] = score(model, counts[N:]), int((shares > 0.2 / K).sum())
+        # What is shown is for the documents that there are: their tokens, and the prior.
+        state = checkpoint.state
+        assert (state.population is None) == (population is None)
+        shown = float(model.components_.sum()) - float(state.prior.totals.sum())
+        assert shown == pytest.approx(float(counts[:N].sum()), rel=0.1)
+    assert found["auto"][0] > found[None][0] + 0.02
+    assert found["auto"][1] > found[None][1]
+
+
+def test_bad_populations_are_refused(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.db") as store:
+        for wrong in ("many", 0, -5, float("nan"), True):
+            with pytest.raises(ValueError, match="population must be"):
+                StreamTrainer(store, 3, population=wrong)
+        assert StreamTrainer(store, 3, population=5000).model.recipe.population == 5000
