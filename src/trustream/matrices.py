@@ -29,7 +29,7 @@ MOST_COLUMNS = 2**31 - 1
 MOST_TOKENS = 2**53
 # And of all documents: sums of whole numbers are int64.
 _MOST_IN_ALL = 2**63 - 2**10
-# With fewer tokens a document, rounding is not small against what is divided by their number.
+# With fewer tokens per document, rounding is not small against what is divided by their number.
 _FEWEST_TOKENS = 1e-10
 
 # By format, what SciPy saves of a matrix beside its shape and its data.
@@ -210,7 +210,7 @@ def n_tokens(counts: sparse.csr_array, name: str = "X") -> float:
     Raises
     ------
     ValueError
-        There is none, or so little of one (1e-10 a document) that a mean would be all rounding.
+        There is none, or so little of one (1e-10 per document) that a mean would be all rounding.
     """
     # By the entries, since SciPy's sum sorts the matrix in place.
     total = float(counts.data.sum())

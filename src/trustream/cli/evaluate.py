@@ -42,7 +42,7 @@ Examples:
 @click.option(
     "--vocabulary",
     type=InputFile(),
-    help="Words by column, one a line; needed for text if the model has no names.",
+    help="Words by column, one per line; needed for text if the model has no names.",
 )
 @click.option(
     "--reference",
@@ -50,7 +50,7 @@ Examples:
     help="Reference corpus of the coherence.  [default: DATA]",
 )
 @click.option("--rows", type=Whole(1), help="Take the first ROWS rows of DATA only.")
-@click.option("--words", default=10, show_default=True, type=Whole(2), help="Top words a topic.")
+@click.option("--words", default=10, show_default=True, type=Whole(2), help="Top words per topic.")
 @seed_option
 @jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")

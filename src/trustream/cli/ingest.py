@@ -86,7 +86,7 @@ Examples:
 @click.option(
     "--stop-words",
     type=InputFile(),
-    help="Words to leave out of text, one a line.  [default: English ones]",
+    help="Words to leave out of text, one per line.  [default: English ones]",
 )
 @click.option("--keep-case", is_flag=True, help="Do not make text lower case.")
 @_limit("--max-bytes", 2**25, "Bytes of a line, row or page; a longer one is a bad record.")

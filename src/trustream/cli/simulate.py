@@ -36,7 +36,7 @@ Example:
     "--vocabulary",
     required=True,
     type=InputFile(),
-    help="Words by column, one a line.",
+    help="Words by column, one per line.",
 )
 @topics_option(20)
 @click.option(
@@ -137,5 +137,5 @@ def _print_line(progress: SimulationProgress) -> None:
         echo(
             f"tick {progress.tick:,}: {progress.n_begun:,} documents begun, "
             f"{progress.n_active:,} not complete, rate {progress.rho:.4f}, "
-            f"held-out {progress.last_score:.4f} nats a word"
+            f"held-out {progress.last_score:.4f} nats per word"
         )

@@ -52,8 +52,8 @@ class LatentDirichletAllocation(
         the paper, or by expected counts (`models.lda.collapsed`), which tells topics apart in fewer
         steps and has no digamma to compute.
     max_doc_topics : int, "auto" or None, default="auto"
-        A local step tries all topics on a document and goes on with those that hold a tenth of an
-        even share of its tokens: most of the time is saved, and nothing else shows. With a number
+        A local step tries all topics on a document and goes on with those that hold a twentieth of
+        an even share of its tokens: most of the time is saved, and nothing else shows. With a number
         trust-region and natural-gradient steps go on with at most so many after three iterations;
         "auto" is a tenth of the topics from 500 on, where it pays. None goes on with all topics
         to the end, as in the paper.
@@ -92,7 +92,7 @@ class LatentDirichletAllocation(
         word.
     tol : float, default=1e-3
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
-        ends when a pass raises the bound by less, in nats a document.
+        ends when a pass raises the bound by less, in nats per document.
     n_init : int, default=1
         Starts of `fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
@@ -204,12 +204,12 @@ class LatentDirichletAllocation(
         return gamma / gamma.sum(axis=1, keepdims=True)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean lower bound on a document's log-likelihood given the topics, in nats a document."""
+        """Mean lower bound on a document's log-likelihood given the topics, in nats per document."""
         X = self._check_fitted_data(X)
         return float(self._local_bounds(self._bounding_model(), self._state, X).mean())
 
     def elbo(self, X: Any, *, per: str = "document", total_samples: float | None = None) -> float:
-        """Lower bound on the evidence, in nats a document or a word.
+        """Lower bound on the evidence, in nats per document or per word.
 
         Parameters
         ----------

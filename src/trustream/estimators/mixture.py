@@ -52,7 +52,7 @@ class MixtureEstimator(
         return densities
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean of `score_samples`, in nats a data point."""
+        """Mean of `score_samples`, in nats per data point."""
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:

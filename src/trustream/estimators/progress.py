@@ -1,4 +1,4 @@
-"""What a fit says while it runs: a bar on a terminal, a line a pass elsewhere."""
+"""What a fit says while it runs: a bar on a terminal, a line per pass elsewhere."""
 
 from __future__ import annotations
 

@@ -36,8 +36,8 @@ def read_matrix(
     ``.csv``                numbers separated by commas, perhaps with a line of names first
     ======================  =====================================================================
 
-    Everything else is read as `read_documents` reads it, ``.txt`` and ``.jsonl`` among others: a
-    row a document, which needs the vocabulary.
+    Everything else is read as `read_documents` reads it, ``.txt`` and ``.jsonl`` among others: one
+    row per document, which needs the vocabulary.
 
     Parameters
     ----------

@@ -114,7 +114,7 @@ def _dense(file: IO[bytes], head: _Head) -> NDArray[Any]:
 
 
 def _numbers(file: IO[bytes], n_lines: int, width: int) -> NDArray[np.float64]:
-    """The numbers (n_lines, width), a line a row; empty lines are passed over."""
+    """The numbers (n_lines, width), one line per row; empty lines are passed over."""
     # One more than there may be, to see that there is one.
     lines = islice((line for line in file if line.strip()), n_lines + 1)
     first = next(lines, None)

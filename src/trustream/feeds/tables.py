@@ -27,7 +27,7 @@ from trustream.store.protocol import Record
 def read_document_table(
     source: Source, mark: Mark, options: Options, *, parquet: bool = False
 ) -> Items:
-    """Records of a table with a row a document, CSV unless it is said to be Parquet.
+    """Records of a table with one row per document, CSV unless it is said to be Parquet.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource

@@ -12,7 +12,7 @@ from trustream.models.protocol import Batch, ConjugateModel
 class State:
     """All that the next step needs.
 
-    A step gives up the state it was handed (`lambda_` may be changed in place): go on with the
+    A step consumes the state that it is given (`lambda_` may be changed in place): go on with the
     one that it returns.
 
     Attributes:

@@ -3,7 +3,7 @@
 At each tick R ~ Poisson(rate) documents become active, and each active document reveals its next
 word, in random order, with probability p. So the store holds complete and incomplete documents at
 any time. The paper lets a small delay pass after each observation; here a trainer takes a given
-number of steps a tick instead, which says the same whatever the machine.
+number of steps per tick instead, which says the same whatever the machine.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def ticks(
                 active[begun] = rng.permutation(tokens).tolist()
             begun += 1
         records = []
-        # One number a document in the order of their beginning, so that runs can be repeated.
+        # One number per document in the order of their beginning, so that runs can be repeated.
         for document, due in zip(list(active), rng.random(len(active)) < p, strict=True):
             if not due:
                 continue

@@ -21,7 +21,7 @@ Float64 = NDArray[np.float64]
 _ROUNDS = 10
 # Beliefs are a matrix of points and components: about so many numbers.
 _MOST_NUMBERS = 2**22
-# Nats a point.
+# Nats per point.
 _EQUAL = 1e-3
 
 
