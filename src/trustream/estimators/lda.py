@@ -53,8 +53,9 @@ class LatentDirichletAllocation(
         steps and has no digamma to compute.
     max_doc_topics : int, "auto" or None, default="auto"
         A local step tries all topics on a document and goes on with those that hold a twentieth of
-        an even share of its tokens: most of the time is saved, and nothing else shows. With a number
-        trust-region and natural-gradient steps go on with at most so many after three iterations;
+        an even share of its tokens, which saves most of the time and changes the result little.
+        With a number, trust-region and natural-gradient steps go on with at most so many after
+        three iterations;
         "auto" is a tenth of the topics from 500 on, where it pays. None goes on with all topics
         to the end, as in the paper.
     learning_rate : {"decaying", "adaptive"}, default="decaying"
@@ -204,7 +205,7 @@ class LatentDirichletAllocation(
         return gamma / gamma.sum(axis=1, keepdims=True)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean lower bound on a document's log-likelihood given the topics, in nats per document."""
+        """Mean lower bound on the log-likelihood of a document given the topics, in nats."""
         X = self._check_fitted_data(X)
         return float(self._local_bounds(self._bounding_model(), self._state, X).mean())
 
