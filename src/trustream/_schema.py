@@ -20,23 +20,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-__all__ = [
-    "Array",
-    "Rule",
-    "any_number",
-    "boolean",
-    "check_arrays",
-    "check_entries",
-    "check_values",
-    "integer",
-    "mapping",
-    "number",
-    "one_of",
-    "optional",
-    "shown",
-    "text",
-]
-
 # Characters of a value, or of a list of names, that a message shows.
 _SHOWN = 60
 # Numbers of an array that are looked at in one go, so that they stay in the cache.

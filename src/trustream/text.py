@@ -90,8 +90,8 @@ class Tokeniser:
     min_length : int
         Shorter words are left out.
     stop_words : collection of str, or path, optional
-        Words that are left out: themselves, or a file with a word a line. English ones by default;
-        an empty collection leaves none out.
+        Words that are left out: themselves, or a file with one word per line. English ones by
+        default; an empty collection leaves none out.
     lower : bool
         Whether words, and stop words, are put in lower case.
 

@@ -42,21 +42,19 @@ Example:
 @click.option(
     "--rate",
     default=10.0,
-    show_default=True,
     type=Real(0, min_open=True),
     help="Documents that begin in a tick, on average.",
 )
 @click.option(
     "-p",
     default=0.2,
-    show_default=True,
     type=Real(0, 1, min_open=True),
     help="Probability that a document shows its next word in a tick.",
 )
-@click.option("--steps", default=1, show_default=True, type=Whole(0), help="Steps a tick.")
+@click.option("--steps", default=1, type=Whole(0), help="Steps per tick.")
 @click.option("--ticks", type=Whole(1), help="Stop after so many ticks.")
 @click.option("--rows", type=Whole(1), help="Take the first ROWS documents only.")
-@click.option("--batch", default=50, show_default=True, type=Whole(1), help="Batch size.")
+@click.option("--batch", default=50, type=Whole(1), help="Batch size.")
 @method_option
 @seed_option
 @json_option

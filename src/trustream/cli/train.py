@@ -43,7 +43,6 @@ _REPORT_EVERY = 5.0
 @click.option(
     "--checkpoint-every",
     default=60.0,
-    show_default=True,
     type=Real(0),
     help="Seconds between two checkpoints.",
 )

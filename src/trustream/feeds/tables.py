@@ -60,7 +60,7 @@ def read_document_table(
 
 
 def read_rating_table(source: Source, mark: Mark, options: Options) -> Items:
-    """Records of a table with a row a rating: users are documents, items are words.
+    """Records of a table with one row per rating: users are documents, items are words.
 
     Every liked item is a part that is added to its user, one by one in the order of the file.
     The table is CSV, or Parquet if it begins and ends as such a file does.

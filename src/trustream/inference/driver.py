@@ -60,7 +60,7 @@ def run(
     n_documents: float,
     learn: PriorUpdate | None = None,
 ) -> Iterator[tuple[State, Info]]:
-    """Take one step a batch and yield the state after it.
+    """Take one step per batch and yield the state after it.
 
     Args:
         batches: rows of `data`, one array per step.
