@@ -172,7 +172,8 @@ def count_matrix(
 ) -> sparse.csr_array:
     """Return the counts of the vocabulary's words as a (documents, words) CSR array of int64.
 
-    A document is its words in order, or a mapping from words to counts.
+    A document is its words in order, or a mapping from words to counts; counts that are not
+    integers are kept. A column whose name is "" has no word, and no counts.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def count_matrix(
            [0, 0],
            [0, 7]])
     """
-    column = {word: index for index, word in enumerate(vocabulary)}
+    column = {word: index for index, word in enumerate(vocabulary) if word}
     rows: list[int] = []
     columns: list[int] = []
     counts: list[int] = []
@@ -193,6 +194,6 @@ def count_matrix(
             [words[word] for word in known] if isinstance(words, Mapping) else [1] * len(known)
         )
         rows += [number - 1] * len(known)
-    values = np.array(counts, dtype=np.int64)
-    # COO to CSR adds up what is in the same place.
-    return sparse.coo_array((values, (rows, columns)), shape=(number, len(column))).tocsr()
+    values = np.array(counts or np.empty(0, np.int64))
+    # COO to CSR adds up what is in the same place, and sorts each row by columns.
+    return sparse.coo_array((values, (rows, columns)), shape=(number, len(vocabulary))).tocsr()
