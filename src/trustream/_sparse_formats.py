@@ -12,10 +12,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[Any]
+from trustream.array_types import Array
 
 
 class Damage(ValueError):

@@ -13,12 +13,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from trustream import _sparse_formats
-
-Array = NDArray[Any]
+from trustream.array_types import Array
 
 # Kernels number columns by int32.
 MOST_COLUMNS = 2**31 - 1

@@ -34,13 +34,13 @@ from typing import Any
 
 import numpy as np
 
+from trustream.array_types import Float64
 from trustream.inference.algorithm import Algorithm, Start, StepOptions
 from trustream.inference.state import Info, State, advance
 from trustream.models.dirichlet_evidence import DirichletEvidence
 from trustream.models.protocol import (
     Batch,
     ConjugateModel,
-    Float64,
     LearnablePriors,
     PosteriorAddition,
     has,

@@ -47,7 +47,8 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from trustream.array_types import Float64
+
 Rows = NDArray[np.int64]
 CapabilityT = TypeVar("CapabilityT")
 

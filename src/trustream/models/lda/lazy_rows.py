@@ -13,14 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.kernels import BLOCK, threads
-
-Array = NDArray[Any]
 
 # The stored numbers are lambda / scale, and float32 holds no more than 1e38.
 _SMALLEST_SCALE = 1e-20
@@ -53,7 +50,7 @@ class LazyRows:
     stored: Array
     scale: float
     shift: float
-    totals: NDArray[np.float64]
+    totals: Float64
 
     @classmethod
     def of(cls, lambda_: Array) -> LazyRows:
@@ -101,9 +98,7 @@ class LazyRows:
 
         threads.run(work, word_parts(words.size, n_threads), n_threads)
 
-    def decayed(
-        self, rho: float, eta: float, pattern: Array, totals: NDArray[np.float64]
-    ) -> LazyRows:
+    def decayed(self, rho: float, eta: float, pattern: Array, totals: Float64) -> LazyRows:
         """(1 - rho) lambda + rho eta pattern for all words, with the totals it will have."""
         scale, shift = (1 - rho) * self.scale, (1 - rho) * self.shift + rho * eta
         limit = scale * float(np.finfo(self.stored.dtype).max) / 10

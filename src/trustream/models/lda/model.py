@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.kernels.lda import ALL_TOPICS
 from trustream.models.dirichlet_evidence import DirichletEvidence
 from trustream.models.lda import bound, evidence
@@ -26,9 +26,7 @@ from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import BeliefStatistics, LdaNatural, StoredNatural
 from trustream.models.lda.prior import LdaPrior
 from trustream.models.lda.total import LdaTotal
-from trustream.models.protocol import Float64, Rows
-
-Array = NDArray[Any]
+from trustream.models.protocol import Rows
 
 
 @dataclass(frozen=True)

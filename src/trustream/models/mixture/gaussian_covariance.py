@@ -19,15 +19,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Float64
 from trustream.families import normal_inverse_gamma as nig
 from trustream.families import normal_inverse_wishart as niw
 from trustream.families import symmetric
 from trustream.families import tied_normal_inverse_wishart as tied
 from trustream.kernels import threads
-
-Float64 = NDArray[np.float64]
 
 # Components are worked on in parts of about this many matrix entries, which stay in the cache.
 _PART_NUMBERS = 2**15

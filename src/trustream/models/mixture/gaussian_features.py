@@ -21,16 +21,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.families import symmetric
 from trustream.kernels import threads
 from trustream.models.mixture import feature_blocks
 from trustream.models.mixture.gaussian_covariance import KINDS
 from trustream.models.mixture.gaussian_prior import GaussianPrior
-
-Array = NDArray[Any]
-Float64 = NDArray[np.float64]
 
 # Features of a batch are kept if they are at most so many numbers, else computed when needed.
 _KEPT_NUMBERS = 2**22

@@ -12,11 +12,9 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Float64
 from trustream.models.mixture import feature_blocks
-
-Float64 = NDArray[np.float64]
 
 _ROUNDS = 10
 # Beliefs are a matrix of points and components: about so many numbers.
