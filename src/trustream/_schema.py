@@ -34,7 +34,7 @@ class Rule(NamedTuple):
 
 
 def integer(least: int, most: int = 2**63 - 1) -> Rule:
-    """Integers from `least` to `most`; true and false are none."""
+    """Integers from `least` to `most`; true and false are not integers."""
     expected = f"an integer of at least {least}"
     if most < 2**63 - 1:
         expected = f"an integer from {least} to {most}"

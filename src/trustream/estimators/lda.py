@@ -332,18 +332,10 @@ class LatentDirichletAllocation(
     def _recipe(self) -> recipe.Recipe:
         return recipe.for_topics(
             self.n_components,
-            method=self.learning_method,
-            adaptive=self.learning_rate == "adaptive",
-            learning_offset=self.learning_offset,
-            learning_decay=self.learning_decay,
-            cooldown=self.cooldown,
-            batch_size=self.batch_size,
-            max_iter=self.max_iter,
-            inner_iter=self.inner_iter,
+            **self._recipe_options(),
             max_doc_update_iter=self.max_doc_update_iter,
             max_doc_topics=self.max_doc_topics,
             mean_change_tol=self.mean_change_tol,
-            tol=self.tol,
             learn_priors=self.learn_priors,
             collapsed=self.local == "collapsed",
         )

@@ -80,7 +80,7 @@ def csv_rows(
     options: Options,
     on_names: Callable[[list[str]], None] | None = None,
 ) -> Iterator[Row]:
-    """The rows after a mark, by the names of columns in the first row; empty lines are no rows.
+    """The rows after a mark, by the names of columns in the first row; empty lines are left out.
 
     `on_names` is called with these names before the first row, but not if the file is empty.
 

@@ -1,7 +1,7 @@
 """Read matrices in Matrix Market files.
 
-SciPy's reader is ten times as quick, and ends the process on some files that are damaged, with a
-number too many or with bytes that are no text.
+SciPy's reader is ten times as quick, and ends the process on some files that are damaged, for
+example with one number too many, or with bytes that are not text.
 """
 
 from __future__ import annotations

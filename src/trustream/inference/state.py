@@ -21,7 +21,7 @@ class State:
         n_steps: t, steps taken.
         n_seen: data points processed, counted once per visit.
         memory: what an algorithm keeps for itself beside lambda, a dataclass of its own module, or
-            None. One that finds another's memory starts without.
+            None. An algorithm that finds the memory of another one starts without it.
     """
 
     lambda_: Any

@@ -113,7 +113,7 @@ class LazyRows:
     def savepoint(self, kernels: ModuleType, words: Array, n_threads: int) -> Callable[[], None]:
         """What puts this table back after rows of these words were stored in tables made from it.
 
-        Words of its own only: what came behind its last row is none of its concern.
+        Words of its own only: what follows its last row is not restored.
         """
         plain, nothing = LazyRows(self.stored, 1.0, 0.0, self.totals), np.zeros((1, 1))
         rows = plain.get(kernels, words, nothing, n_threads)

@@ -306,8 +306,8 @@ class LdaModel:
         """alpha from the documents' gamma, eta from lambda.
 
         eta is learned from a sample of words drawn with `rng` (all words without it), or with
-        `eta_per_word` for the words of the batch (all words without one). A (V, K) prior is the
-        user's word and stays. One topic, or one word, has nothing to learn from.
+        `eta_per_word` for the words of the batch (all words without one). A (V, K) prior is
+        given by the user and not changed. One topic, or one word, has nothing to learn from.
         """
         found, setting = {}, (self.computation, lambda_, prior)
         if self.n_components > 1:
