@@ -55,7 +55,7 @@ def number(*, above: float = -math.inf, least: float = -math.inf) -> Rule:
 
 
 def one_of(values: Collection[Any]) -> Rule:
-    """These strings alone."""
+    """One of these strings."""
     listed = ", ".join(repr(value) for value in values)
     return Rule(lambda value: isinstance(value, str) and value in values, f"one of {listed}")
 

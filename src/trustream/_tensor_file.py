@@ -57,7 +57,7 @@ class Entry(NamedTuple):
 
 
 class NotTensors(ValueError):
-    """The bytes are something else than safetensors."""
+    """The bytes are not those of a safetensors file."""
 
 
 class Head(NamedTuple):

@@ -1,7 +1,5 @@
 """Types of NumPy arrays, for annotations."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -42,7 +42,7 @@ _ADVICE = "make it again from its entries (SciPy's check_format() finds most suc
 
 
 def csr(matrix: Any, name: str = "X", *, summed: bool = False) -> sparse.csr_array:
-    """Return a matrix as a CSR array whose arrays fit together; what came is left as it is.
+    """Return a matrix as a CSR array whose arrays fit together; the given matrix is not changed.
 
     Arrays are shared with a CSR matrix where that is possible. Entries at the same place are
     allowed, and so are any order and zeros.

@@ -68,7 +68,7 @@ def _composed(text: str) -> str:
 
 @cache
 def _run_of_marks() -> re.Pattern[str]:
-    """As many marks as may stand in a row, with another behind them."""
+    """Matches the longest run of marks that is allowed, if another mark follows."""
     # Some marks count as none before they are taken apart. There are none in the planes above.
     marks = "".join(
         mark
@@ -79,7 +79,7 @@ def _run_of_marks() -> re.Pattern[str]:
 
 
 class Tokeniser:
-    """What makes words of a text, where `tokenise` is not what is wanted.
+    """Make words of texts in another way than `tokenise` does.
 
     Parameters
     ----------

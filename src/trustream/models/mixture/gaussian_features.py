@@ -7,7 +7,7 @@ With (1, y, y y') as features the quadratic form of a component is one product,
 
     (y - m)' A (y - m) = m' A m - 2 (A m)' y + <A, y y'>,
 
-at half the cost of one product a component. It cancels: with A = E[Sigma^-1], the absolute error
+at half the cost of one product per component. It cancels: with A = E[Sigma^-1], the absolute error
 is about D 1e-16 y' A y, that is 1e-16 times the squared distance from the prior's mean, in
 standard deviations of the component along the direction in which it is narrowest. Clusters 1e4
 standard deviations apart, or features correlated to 1 - 1e-8, come out right to 1e-5; at 1e8

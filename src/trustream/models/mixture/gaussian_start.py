@@ -32,7 +32,7 @@ class Clusters(NamedTuple):
 
 
 def n_points(n_components: int) -> int:
-    """Points to look at: a hundred a component, ten if they are many.
+    """Points to look at: a hundred per component, ten if there are many components.
 
     >>> n_points(50), n_points(1000)
     (5000, 10000)
