@@ -67,7 +67,7 @@ def _read_csv(source: Source, columns: RatingColumns, options: Options) -> dict[
         found.update((name, []) for name in names)
 
     for row in csv_rows(source, Mark(), options, begin):
-        if row.pause:
+        if row is None:
             continue
         try:
             values = row.checked()
