@@ -59,7 +59,11 @@ Examples:
     type=click.Choice(presets.names()),
     help="Settings of the paper's streams: batch size, rate, iterations and priors.",
 )
-@click.option("--batch", type=Whole(1), help="Documents of a step.  [default: by their lengths, or the preset's]")
+@click.option(
+    "--batch",
+    type=Whole(1),
+    help="Documents of a step.  [default: by their lengths, or the preset's]",
+)
 @seed_option
 @json_option
 def init(
