@@ -129,3 +129,9 @@ def test_count_matrix_against_counting() -> None:
     assert counts.has_canonical_format
     assert counts.toarray().tolist() == expected
     assert count_matrix([], vocabulary).shape == (0, 17)
+
+
+def test_columns_without_a_word_are_kept_and_stay_empty() -> None:
+    """A model whose words were evicted has columns named "", of which there may be several."""
+    counts = count_matrix([["b", "", "a"], {"b": 2.5, "": 1}], ["", "a", "", "b"])
+    assert counts.toarray().tolist() == [[0, 1, 0, 1], [0, 0, 0, 2.5]]

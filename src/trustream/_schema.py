@@ -20,23 +20,6 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-__all__ = [
-    "Array",
-    "Rule",
-    "any_number",
-    "boolean",
-    "check_arrays",
-    "check_entries",
-    "check_values",
-    "integer",
-    "mapping",
-    "number",
-    "one_of",
-    "optional",
-    "shown",
-    "text",
-]
-
 # Characters of a value, or of a list of names, that a message shows.
 _SHOWN = 60
 # Numbers of an array that are looked at in one go, so that they stay in the cache.
@@ -51,7 +34,7 @@ class Rule(NamedTuple):
 
 
 def integer(least: int, most: int = 2**63 - 1) -> Rule:
-    """Integers from `least` to `most`; true and false are none."""
+    """Integers from `least` to `most`; true and false are not integers."""
     expected = f"an integer of at least {least}"
     if most < 2**63 - 1:
         expected = f"an integer from {least} to {most}"
@@ -72,7 +55,7 @@ def number(*, above: float = -math.inf, least: float = -math.inf) -> Rule:
 
 
 def one_of(values: Collection[Any]) -> Rule:
-    """These strings alone."""
+    """One of these strings."""
     listed = ", ".join(repr(value) for value in values)
     return Rule(lambda value: isinstance(value, str) and value in values, f"one of {listed}")
 

@@ -12,10 +12,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[Any]
+from trustream.array_types import Array
 
 
 class Damage(ValueError):
@@ -23,7 +22,7 @@ class Damage(ValueError):
 
 
 class NotNumbers(ValueError):
-    """Entries that are no real numbers."""
+    """Entries that are not real numbers."""
 
 
 def csr(matrix: Any) -> sparse.csr_array:
@@ -54,7 +53,7 @@ def numbers(array: Array) -> Array:
 
 
 def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """What to add up entries at the same place in: whole numbers as int64 if they are smaller.
+    """The type in which to add up entries at the same place: int64 for smaller integers.
 
     >>> wide(np.dtype("uint8")), wide(np.dtype("float32"))
     (dtype('int64'), dtype('float32'))

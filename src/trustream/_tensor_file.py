@@ -10,10 +10,10 @@ digits themselves. They stand first, so that they are found before anything is p
 they cover every byte of the file. Other programs that read safetensors see two metadata entries.
 Files of versions without checksums lack the first of them, and are read all the same.
 
-Why CRC-32: it catches any change within 32 neighbouring bits, so every damaged byte, and others
-but for one in four billion. It takes 22 ms for 80 MB (200,000 words and 100 topics), less than
-copying them; blake2b takes 104 ms. Nothing here is meant to keep out somebody who can write files:
-what a file says is checked in any case (`trustream._schema`).
+Why CRC-32: it catches any change within 32 neighbouring bits, so every damaged byte, and all
+but one in four billion of other changes. It takes 22 ms for 80 MB (200,000 words and 100 topics),
+less than copying them; blake2b takes 104 ms. Nothing here is meant to keep out somebody who can
+write files: what a file says is checked in any case (`trustream._schema`).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 from trustream._schema import shown
 
-# Shorter than other readers of safetensors accept, who could not read our files else.
+# Other readers of safetensors refuse longer headers.
 MAX_HEADER = 100_000_000
 
 _DTYPES = {
@@ -57,7 +57,7 @@ class Entry(NamedTuple):
 
 
 class NotTensors(ValueError):
-    """The bytes are something else than safetensors."""
+    """The bytes are not those of a safetensors file."""
 
 
 class Head(NamedTuple):
@@ -215,7 +215,7 @@ def _parsed(head: bytes, n_data: int) -> tuple[dict[str, Entry], dict[str, str]]
             raise ValueError(f"the array {shown(name)} begins at {entry.start}, expected {place}")
         place = entry.stop
     if place != n_data:
-        what = "it is cut short" if place > n_data else "something stands behind its end"
+        what = "it is cut short" if place > n_data else "something follows its end"
         raise ValueError(f"{what}: its arrays take {place} bytes, it holds {n_data}")
     return entries, metadata
 

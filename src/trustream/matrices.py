@@ -13,12 +13,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
 from trustream import _sparse_formats
-
-Array = NDArray[Any]
+from trustream.array_types import Array
 
 # Kernels number columns by int32.
 MOST_COLUMNS = 2**31 - 1
@@ -29,7 +27,7 @@ MOST_COLUMNS = 2**31 - 1
 MOST_TOKENS = 2**53
 # And of all documents: sums of whole numbers are int64.
 _MOST_IN_ALL = 2**63 - 2**10
-# With fewer tokens a document, rounding is not small against what is divided by their number.
+# With fewer tokens per document, rounding is not small against what is divided by their number.
 _FEWEST_TOKENS = 1e-10
 
 # By format, what SciPy saves of a matrix beside its shape and its data.
@@ -44,7 +42,7 @@ _ADVICE = "make it again from its entries (SciPy's check_format() finds most suc
 
 
 def csr(matrix: Any, name: str = "X", *, summed: bool = False) -> sparse.csr_array:
-    """Return a matrix as a CSR array whose arrays fit together; what came is left as it is.
+    """Return a matrix as a CSR array whose arrays fit together; the given matrix is not changed.
 
     Arrays are shared with a CSR matrix where that is possible. Entries at the same place are
     allowed, and so are any order and zeros.
@@ -210,7 +208,7 @@ def n_tokens(counts: sparse.csr_array, name: str = "X") -> float:
     Raises
     ------
     ValueError
-        There is none, or so little of one (1e-10 a document) that a mean would be all rounding.
+        There is none, or so little of one (1e-10 per document) that a mean would be all rounding.
     """
     # By the entries, since SciPy's sum sorts the matrix in place.
     total = float(counts.data.sum())

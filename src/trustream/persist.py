@@ -114,7 +114,7 @@ class Contents:
 
     @classmethod
     def of(cls, content: bytes, name: str) -> Contents:
-        """Those of `to_bytes`."""
+        """The contents of what `to_bytes` returned."""
         return cls(io.BytesIO(content), len(content), name)
 
     def arrays(self) -> dict[str, np.ndarray]:
@@ -268,7 +268,7 @@ def _packed(
 
 
 def _storable(name: str, value: np.ndarray) -> np.ndarray:
-    """Return ``value`` in C order and little endian: memory is written as it lies."""
+    """Return ``value`` in C order and little endian, ready to be written byte by byte."""
     array = np.asarray(value)  # not ascontiguousarray, which makes a vector of a scalar
     if not _tensor_file.is_storable(array.dtype):
         raise ValueError(

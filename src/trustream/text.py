@@ -68,7 +68,7 @@ def _composed(text: str) -> str:
 
 @cache
 def _run_of_marks() -> re.Pattern[str]:
-    """As many marks as may stand in a row, with another behind them."""
+    """Matches the longest run of marks that is allowed, if another mark follows."""
     # Some marks count as none before they are taken apart. There are none in the planes above.
     marks = "".join(
         mark
@@ -79,7 +79,7 @@ def _run_of_marks() -> re.Pattern[str]:
 
 
 class Tokeniser:
-    """What makes words of a text, where `tokenise` is not what is wanted.
+    """Make words of texts in another way than `tokenise` does.
 
     Parameters
     ----------
@@ -90,8 +90,8 @@ class Tokeniser:
     min_length : int
         Shorter words are left out.
     stop_words : collection of str, or path, optional
-        Words that are left out: themselves, or a file with a word a line. English ones by default;
-        an empty collection leaves none out.
+        Words that are left out: themselves, or a file with one word per line. English ones by
+        default; an empty collection leaves none out.
     lower : bool
         Whether words, and stop words, are put in lower case.
 
@@ -172,7 +172,8 @@ def count_matrix(
 ) -> sparse.csr_array:
     """Return the counts of the vocabulary's words as a (documents, words) CSR array of int64.
 
-    A document is its words in order, or a mapping from words to counts.
+    A document is its words in order, or a mapping from words to counts; counts that are not
+    integers are kept. A column whose name is "" has no word, and no counts.
 
     Examples
     --------
@@ -181,7 +182,7 @@ def count_matrix(
            [0, 0],
            [0, 7]])
     """
-    column = {word: index for index, word in enumerate(vocabulary)}
+    column = {word: index for index, word in enumerate(vocabulary) if word}
     rows: list[int] = []
     columns: list[int] = []
     counts: list[int] = []
@@ -193,6 +194,6 @@ def count_matrix(
             [words[word] for word in known] if isinstance(words, Mapping) else [1] * len(known)
         )
         rows += [number - 1] * len(known)
-    values = np.array(counts, dtype=np.int64)
-    # COO to CSR adds up what is in the same place.
-    return sparse.coo_array((values, (rows, columns)), shape=(number, len(column))).tocsr()
+    values = np.array(counts or np.empty(0, np.int64))
+    # COO to CSR adds up what is in the same place, and sorts each row by columns.
+    return sparse.coo_array((values, (rows, columns)), shape=(number, len(vocabulary))).tocsr()

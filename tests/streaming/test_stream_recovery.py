@@ -50,7 +50,7 @@ def n_found(folder: Path, method: str, seed: int, tau: float = 1.0) -> int:
             random_state=seed,
         ) as trainer,
     ):
-        for _ in simulate(store, trainer, stream, steps_a_tick=2):
+        for _ in simulate(store, trainer, stream, steps_per_tick=2):
             pass
         checkpoint = trainer.checkpoint()
         assert checkpoint is not None and store.totals().tokens == counts.sum()

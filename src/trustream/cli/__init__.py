@@ -24,7 +24,10 @@ from trustream.cli.train import train
 from trustream.cli.transform import transform
 
 
-@click.group(cls=CommandGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=CommandGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
+)
 @click.version_option(__version__, prog_name="trustream")
 def main() -> None:
     """Topic models and mixtures, learned from streams of data."""

@@ -15,18 +15,11 @@ from trustream.cli.shared_parameters import seed_option, topics_option
 @click.option(
     "--documents",
     default=10_000,
-    show_default=True,
     type=Whole(100),
     help="Use at most this many docstrings.",
 )
-@click.option("--words", default=8, show_default=True, type=Whole(1), help="Words shown a topic.")
-@click.option(
-    "--seconds",
-    default=60.0,
-    show_default=True,
-    type=Real(1),
-    help="How long to learn.",
-)
+@click.option("--words", default=8, type=Whole(1), help="Words shown per topic.")
+@click.option("--seconds", default=60.0, type=Real(1), help="How long to learn.")
 @click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),

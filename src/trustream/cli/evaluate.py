@@ -42,7 +42,7 @@ Examples:
 @click.option(
     "--vocabulary",
     type=InputFile(),
-    help="Words by column, one a line; needed for text if the model has no names.",
+    help="Words by column, one per line; needed for text if the model has no names.",
 )
 @click.option(
     "--reference",
@@ -50,7 +50,7 @@ Examples:
     help="Reference corpus of the coherence.  [default: DATA]",
 )
 @click.option("--rows", type=Whole(1), help="Take the first ROWS rows of DATA only.")
-@click.option("--words", default=10, show_default=True, type=Whole(2), help="Top words a topic.")
+@click.option("--words", default=10, type=Whole(2), help="Top words per topic.")
 @seed_option
 @jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
@@ -69,8 +69,8 @@ def evaluate(
     """Score a model on held-out DATA: likelihood, bound, coherence, density.
 
     MODEL_OR_STORE is a file that an estimator saved, or a document store with a model. DATA is a
-    matrix with the model's columns (.npz, .npy, .mtx, .csv) or text (.txt with a document a line,
-    .jsonl with a text or tokens a line).
+    matrix with the model's columns (.npz, .npy, .mtx, .csv) or text (.txt with one document per
+    line, .jsonl with a text or tokens in each line).
     """
     from trustream import feeds
     from trustream.evaluation.report import report

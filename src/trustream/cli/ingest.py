@@ -24,7 +24,7 @@ _ROW_SUFFIXES = (".parquet", ".pq")
 
 def _limit(name: str, default: int, text: str) -> Callable[..., Any]:
     """Return an option that limits the size of a record; its default is that of `feeds.Options`."""
-    return click.option(name, default=default, show_default=True, type=Whole(1), help=text)
+    return click.option(name, default=default, type=Whole(1), help=text)
 
 
 _EPILOG = """\b
@@ -43,41 +43,34 @@ Examples:
 @click.option(
     "--on-error",
     default="stop",
-    show_default=True,
     type=click.Choice(["stop", "skip"]),
     help="What to do at a bad record.",
 )
 @click.option("--again", is_flag=True, help="Read a file from its start, though it was read.")
 @click.option("--follow", is_flag=True, help="Wait at the end for lines to be added.")
 @click.option("--idle", type=Real(0), help="Stop following after so many idle seconds.")
-@click.option("--batch", default=1000, show_default=True, type=Whole(1), help="Records a commit.")
-@click.option(
-    "--vocabulary",
-    type=InputFile(),
-    help="Words by number, for uci and ldac.",
-)
+@click.option("--batch", default=1000, type=Whole(1), help="Records per commit.")
+@click.option("--vocabulary", type=InputFile(), help="Words by number, for uci and ldac.")
 @click.option(
     "--replaced",
     default="stop",
-    show_default=True,
     type=click.Choice(["stop", "read"]),
     help="What to do with a file that is not the one that was read before.",
 )
 @click.option("--name", help="Names documents without an id: NAME:7.  [default: the file's name]")
 @click.option("--delimiter", help="Between columns.  [default: by the file's name]")
-@click.option("--id-column", default="id", show_default=True, help="Of csv and parquet.")
-@click.option("--text-column", default="text", show_default=True, help="Of csv and parquet.")
+@click.option("--id-column", default="id", help="Of csv and parquet.")
+@click.option("--text-column", default="text", help="Of csv and parquet.")
 @click.option("--time-column", help="Of csv and parquet, if there is one.")
-@click.option("--user-column", default="user", show_default=True, help="Of ratings.")
-@click.option("--item-column", default="item", show_default=True, help="Of ratings.")
-@click.option("--rating-column", default="rating", show_default=True, help="Of ratings.")
-@click.option("--timestamp-column", default="timestamp", show_default=True, help="Of ratings.")
+@click.option("--user-column", default="user", help="Of ratings.")
+@click.option("--item-column", default="item", help="Of ratings.")
+@click.option("--rating-column", default="rating", help="Of ratings.")
+@click.option("--timestamp-column", default="timestamp", help="Of ratings.")
 @click.option("--threshold", type=Real(), help="Of ratings: liked from here on.")
 @click.option("--in-order", is_flag=True, help="Sort ratings by time first.")
 @click.option(
     "--page-key",
     default="title",
-    show_default=True,
     type=click.Choice(["title", "id"]),
     help="What names a page of a MediaWiki dump.",
 )
@@ -86,7 +79,7 @@ Examples:
 @click.option(
     "--stop-words",
     type=InputFile(),
-    help="Words to leave out of text, one a line.  [default: English ones]",
+    help="Words to leave out of text, one per line.  [default: English ones]",
 )
 @click.option("--keep-case", is_flag=True, help="Do not make text lower case.")
 @_limit("--max-bytes", 2**25, "Bytes of a line, row or page; a longer one is a bad record.")

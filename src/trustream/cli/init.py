@@ -33,28 +33,25 @@ Examples:
 @click.option(
     "--held-out",
     default=0.02,
-    show_default=True,
     type=Real(0, 1, max_open=True),
     help="Share of documents that is only used to score the model.",
 )
 @click.option(
     "--min-documents",
     default=5,
-    show_default=True,
     type=Whole(1),
-    help="A word takes part once it is in so many documents.",
+    help="A word becomes active once it is in so many documents.",
 )
 @click.option(
     "--max-words",
     default=200_000,
-    show_default=True,
     type=Whole(1),
-    help="Most words that take part; the rarest give way.",
+    help="Most active words; the rarest give way.",
 )
 @click.option(
     "--vocabulary",
     type=InputFile(),
-    help="Only these words, one a line, all from the first document on.",
+    help="Only these words, one per line, all from the first document on.",
 )
 @method_option
 @click.option(

@@ -40,35 +40,26 @@ _FITTING = (
 
 @click.command(epilog=_EPILOG)
 @click.argument("ratings", required=False, type=InputFile())
-@click.option(
-    "--model",
-    type=InputFile(),
-    help="Use this saved model; no RATINGS then.",
-)
+@click.option("--model", type=InputFile(), help="Use this saved model; no RATINGS then.")
 @click.option("--save", type=ModelFile(), help="Write the fitted model.")
 @click.option("--user", "users", multiple=True, help="Recommend to this user; repeatable.")
 @click.option("--all", "everybody", is_flag=True, help="Recommend to all users.")
 @click.option("--like", "likes", multiple=True, help="For somebody who likes this; repeatable.")
 @click.option("--similar", multiple=True, help="Items like this one; repeatable.")
-@click.option("-n", default=20, show_default=True, type=Whole(1), help="Items a list.")
+@click.option("-n", default=20, type=Whole(1), help="Items per list.")
 @click.option("--seen", is_flag=True, help="Keep items that the user has rated.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, a line a list.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per list.")
 @topics_option(20)
-@click.option(
-    "--passes", default=5, show_default=True, type=Whole(1), help="Passes over the users."
-)
+@click.option("--passes", default=5, type=Whole(1), help="Passes over the users.")
 @click.option(
     "--threshold", type=Real(), help="Liked from this rating on.  [default: ratings are weights]"
 )
-@click.option("--user-column", default="user", show_default=True, help="Column of user ids.")
-@click.option("--item-column", default="item", show_default=True, help="Column of item ids.")
-@click.option(
-    "--rating-column", default="rating", show_default=True, help="Column of ratings; '' for none."
-)
+@click.option("--user-column", default="user", help="Column of user ids.")
+@click.option("--item-column", default="item", help="Column of item ids.")
+@click.option("--rating-column", default="rating", help="Column of ratings; '' for none.")
 @click.option(
     "--timestamp-column",
     default="timestamp",
-    show_default=True,
     help="Column of times, if there is one; the latest of repeated ratings counts.",
 )
 @seed_option
@@ -78,7 +69,7 @@ _FITTING = (
 def recommend(context: click.Context, **options: Any) -> None:
     """Learn from RATINGS what users like, and recommend items to them.
 
-    RATINGS is a table with a row a rating (.csv, .tsv, .parquet) and the columns user, item,
+    RATINGS is a table with one row per rating (.csv, .tsv, .parquet) and the columns user, item,
     rating and perhaps timestamp. Ids may be words or whole numbers.
 
     Give RATINGS to fit a model, or --model to use one; --user, --all, --like and --similar say

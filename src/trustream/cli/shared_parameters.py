@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -17,10 +16,10 @@ json_option: Decorator = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for programs."
 )
 model_option: Decorator = click.option(
-    "--model", "name", default="model", show_default=True, help="Name of the model in the store."
+    "--model", "name", default="model", help="Name of the model in the store."
 )
 seed_option: Decorator = click.option(
-    "--seed", default=0, show_default=True, type=Whole(0, LARGEST_SEED), help="Random seed."
+    "--seed", default=0, type=Whole(0, LARGEST_SEED), help="Random seed."
 )
 jobs_option: Decorator = click.option(
     "--jobs", type=Whole(1, LARGEST_JOBS), help="Threads.  [default: all cores]"
@@ -29,9 +28,7 @@ jobs_option: Decorator = click.option(
 
 def topics_option(default: int) -> Decorator:
     """Return the option --topics with a default number of topics."""
-    return click.option(
-        "--topics", default=default, show_default=True, type=Whole(1), help="Topics."
-    )
+    return click.option("--topics", default=default, type=Whole(1), help="Topics.")
 
 
 class Method(click.ParamType):
@@ -55,22 +52,16 @@ class Method(click.ParamType):
 method_option: Decorator = click.option(
     "--method",
     default="trust-region",
-    show_default=True,
     type=Method(),
     help="Name of the algorithm.",
 )
 
 
-@contextmanager
-def opened(store: str, **options: Any) -> Iterator[Any]:
-    """Open a STORE and close it at the end; it must exist unless `create=True` is given."""
+def opened(store: str, **options: Any) -> Any:
+    """Open a STORE, which must exist unless `create=True` is given; `with` closes it."""
     from trustream.store import open_store
 
-    found = open_store(store, **{"create": False, **options})
-    try:
-        yield found
-    finally:
-        found.close()
+    return open_store(store, **{"create": False, **options})
 
 
 def repeatable(store: str) -> str:

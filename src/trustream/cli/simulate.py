@@ -36,27 +36,25 @@ Example:
     "--vocabulary",
     required=True,
     type=InputFile(),
-    help="Words by column, one a line.",
+    help="Words by column, one per line.",
 )
 @topics_option(20)
 @click.option(
     "--rate",
     default=10.0,
-    show_default=True,
     type=Real(0, min_open=True),
     help="Documents that begin in a tick, on average.",
 )
 @click.option(
     "-p",
     default=0.2,
-    show_default=True,
     type=Real(0, 1, min_open=True),
     help="Probability that a document shows its next word in a tick.",
 )
-@click.option("--steps", default=1, show_default=True, type=Whole(0), help="Steps a tick.")
+@click.option("--steps", default=1, type=Whole(0), help="Steps per tick.")
 @click.option("--ticks", type=Whole(1), help="Stop after so many ticks.")
 @click.option("--rows", type=Whole(1), help="Take the first ROWS documents only.")
-@click.option("--batch", default=50, show_default=True, type=Whole(1), help="Batch size.")
+@click.option("--batch", default=50, type=Whole(1), help="Batch size.")
 @method_option
 @seed_option
 @json_option
@@ -137,5 +135,5 @@ def _print_line(progress: SimulationProgress) -> None:
         echo(
             f"tick {progress.tick:,}: {progress.n_begun:,} documents begun, "
             f"{progress.n_active:,} not complete, rate {progress.rho:.4f}, "
-            f"held-out {progress.last_score:.4f} nats a word"
+            f"held-out {progress.last_score:.4f} nats per word"
         )

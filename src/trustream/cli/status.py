@@ -41,12 +41,12 @@ def status(store: str, name: str, as_json: bool) -> None:
         return
     echo(
         f"{totals.documents:,} documents ({totals.held_out:,} held out), {totals.tokens:,} tokens, "
-        f"{totals.words:,} words take part"
+        f"{totals.words:,} active words"
     )
     if model is None:
         echo(f"no model yet: trustream train {repeatable(store)}")
     else:
         scored = "not scored yet"
         if model.last_score is not None:
-            scored = f"held-out {model.last_score:.4f} nats a word"
+            scored = f"held-out {model.last_score:.4f} nats per word"
         echo(f"{model.n_topics} topics, {model.n_steps:,} steps, rate {model.rho:.4f}, {scored}")

@@ -13,7 +13,7 @@ from trustream.cli.shared_parameters import json_option, model_option, opened, s
 
 @click.command()
 @store_argument
-@click.option("-n", default=10, show_default=True, type=Whole(1), help="Words a topic.")
+@click.option("-n", default=10, type=Whole(1), help="Words per topic.")
 @model_option
 @json_option
 def topics(store: str, n: int, name: str, as_json: bool) -> None:

@@ -43,7 +43,6 @@ _REPORT_EVERY = 5.0
 @click.option(
     "--checkpoint-every",
     default=60.0,
-    show_default=True,
     type=Real(0),
     help="Seconds between two checkpoints.",
 )
@@ -141,7 +140,7 @@ def _reporter() -> Iterator[Callable[[TrainingProgress], None]]:
 def _line(progress: TrainingProgress) -> str:
     totals, score = progress.totals, progress.last_score
     assert totals is not None  # progress is reported after a step
-    end = "" if score is None else f", held-out {score:.4f} nats a word"
+    end = "" if score is None else f", held-out {score:.4f} nats per word"
     return (
         f"step {progress.n_steps:,}, rate {progress.rho:.4f}, {totals.documents:,} documents, "
         f"{totals.tokens:,} tokens, {progress.n_words:,} words{end}"

@@ -15,7 +15,7 @@ from trustream.cli.shared_parameters import json_option, model_option, opened, s
 @click.command()
 @store_argument
 @click.argument("data", type=InputFile())
-@click.option("--top", default=5, show_default=True, type=Whole(1), help="Topics shown.")
+@click.option("--top", default=5, type=Whole(1), help="Topics shown.")
 @model_option
 @json_option
 def transform(store: str, data: Path, top: int, name: str, as_json: bool) -> None:

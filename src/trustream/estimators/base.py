@@ -94,6 +94,16 @@ class VariationalEstimator(Bounds, BaseEstimator):
     def _recipe(self) -> Recipe:
         """How to learn, by the parameters as they are now."""
 
+    def _recipe_options(self) -> dict[str, Any]:
+        """Arguments of a recipe that all estimators have."""
+        same = (
+            "learning_offset", "learning_decay", "cooldown", "batch_size", "max_iter",
+            "inner_iter", "tol",
+        )  # fmt: skip
+        options = {name: getattr(self, name) for name in same}
+        adaptive = self.learning_rate == "adaptive"
+        return {"method": self.learning_method, "adaptive": adaptive, **options}
+
     def _n_tokens(self, X: Any) -> float | None:
         """What the size of a batch is measured in; None counts rows."""
         return None

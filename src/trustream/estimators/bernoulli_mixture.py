@@ -66,7 +66,7 @@ class BernoulliMixture(MixtureEstimator):
         points seen so far. The streaming algorithms do without.
     tol : float, default=1e-4
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
-        ends when a pass raises the bound by less, in nats a data point.
+        ends when a pass raises the bound by less, in nats per data point.
     n_init : int, default=1
         Starts of `fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
@@ -88,7 +88,7 @@ class BernoulliMixture(MixtureEstimator):
     means_ : array of shape (n_components, n_features)
         E[beta], the probabilities.
     lower_bound_ : float
-        Lower bound on the evidence of the data of `fit`, in nats a data point.
+        Lower bound on the evidence of the data of `fit`, in nats per data point.
     n_iter_ : int
         Passes of the last `fit`.
     n_batch_iter_ : int

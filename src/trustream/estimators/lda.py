@@ -52,9 +52,10 @@ class LatentDirichletAllocation(
         the paper, or by expected counts (`models.lda.collapsed`), which tells topics apart in fewer
         steps and has no digamma to compute.
     max_doc_topics : int, "auto" or None, default="auto"
-        A local step tries all topics on a document and goes on with those that hold a tenth of an
-        even share of its tokens: most of the time is saved, and nothing else shows. With a number
-        trust-region and natural-gradient steps go on with at most so many after three iterations;
+        A local step tries all topics on a document and goes on with those that hold a twentieth of
+        an even share of its tokens, which saves most of the time and changes the result little.
+        With a number, trust-region and natural-gradient steps go on with at most so many after
+        three iterations;
         "auto" is a tenth of the topics from 500 on, where it pays. None goes on with all topics
         to the end, as in the paper.
     learning_rate : {"decaying", "adaptive"}, default="decaying"
@@ -92,7 +93,7 @@ class LatentDirichletAllocation(
         word.
     tol : float, default=1e-3
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
-        ends when a pass raises the bound by less, in nats a document.
+        ends when a pass raises the bound by less, in nats per document.
     n_init : int, default=1
         Starts of `fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
@@ -204,12 +205,12 @@ class LatentDirichletAllocation(
         return gamma / gamma.sum(axis=1, keepdims=True)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean lower bound on a document's log-likelihood given the topics, in nats a document."""
+        """Mean lower bound on the log-likelihood of a document given the topics, in nats."""
         X = self._check_fitted_data(X)
         return float(self._local_bounds(self._bounding_model(), self._state, X).mean())
 
     def elbo(self, X: Any, *, per: str = "document", total_samples: float | None = None) -> float:
-        """Lower bound on the evidence, in nats a document or a word.
+        """Lower bound on the evidence, in nats per document or per word.
 
         Parameters
         ----------
@@ -331,18 +332,10 @@ class LatentDirichletAllocation(
     def _recipe(self) -> recipe.Recipe:
         return recipe.for_topics(
             self.n_components,
-            method=self.learning_method,
-            adaptive=self.learning_rate == "adaptive",
-            learning_offset=self.learning_offset,
-            learning_decay=self.learning_decay,
-            cooldown=self.cooldown,
-            batch_size=self.batch_size,
-            max_iter=self.max_iter,
-            inner_iter=self.inner_iter,
+            **self._recipe_options(),
             max_doc_update_iter=self.max_doc_update_iter,
             max_doc_topics=self.max_doc_topics,
             mean_change_tol=self.mean_change_tol,
-            tol=self.tol,
             learn_priors=self.learn_priors,
             collapsed=self.local == "collapsed",
         )

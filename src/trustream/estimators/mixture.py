@@ -52,7 +52,7 @@ class MixtureEstimator(
         return densities
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Mean of `score_samples`, in nats a data point."""
+        """Mean of `score_samples`, in nats per data point."""
         return float(self.score_samples(X).mean())
 
     def sample(self, n_samples: int = 1) -> tuple[np.ndarray, np.ndarray]:
@@ -100,17 +100,7 @@ class MixtureEstimator(
 
     def _recipe(self) -> recipe.Recipe:
         return recipe.for_mixture(
-            method=self.learning_method,
-            adaptive=self.learning_rate == "adaptive",
-            learning_offset=self.learning_offset,
-            learning_decay=self.learning_decay,
-            cooldown=self.cooldown,
-            batch_size=self.batch_size,
-            most_in_batch=self._most_per_batch(),
-            max_iter=self.max_iter,
-            inner_iter=self.inner_iter,
-            n_inner=self._inner,
-            tol=self.tol,
+            **self._recipe_options(), most_in_batch=self._most_per_batch(), n_inner=self._inner
         )
 
     def _most_per_batch(self) -> int:

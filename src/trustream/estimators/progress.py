@@ -1,4 +1,4 @@
-"""What a fit says while it runs: a bar on a terminal, a line a pass elsewhere."""
+"""What a fit says while it runs: a bar on a terminal, a line per pass elsewhere."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Report(Protocol):
 
 
 @contextmanager
-def progress(name: str, n_steps: int, steps_a_pass: int, verbose: int) -> Iterator[Report]:
+def progress(name: str, n_steps: int, steps_per_pass: int, verbose: int) -> Iterator[Report]:
     """A reporter for a fit of `n_steps` steps; silent unless `verbose`, always on stderr."""
     if not verbose:
         yield lambda done, info: None
@@ -30,7 +30,7 @@ def progress(name: str, n_steps: int, steps_a_pass: int, verbose: int) -> Iterat
         with _bar(name, n_steps) as report:
             yield report
     else:
-        yield _lines(name, n_steps, steps_a_pass)
+        yield _lines(name, n_steps, steps_per_pass)
 
 
 @contextmanager
@@ -61,11 +61,11 @@ def _bar(name: str, n_steps: int) -> Iterator[Report]:
         yield report
 
 
-def _lines(name: str, n_steps: int, steps_a_pass: int) -> Report:
+def _lines(name: str, n_steps: int, steps_per_pass: int) -> Report:
     start = time.monotonic()
 
     def report(done: int, info: Any) -> None:
-        if done % steps_a_pass == 0 or done == n_steps:
+        if done % steps_per_pass == 0 or done == n_steps:
             seconds = time.monotonic() - start
             line = f"{name}: step {done} of {n_steps}, rate {info.rho:.4f}, {seconds:.1f} s"
             print(line, file=sys.stderr, flush=True)

@@ -3,8 +3,6 @@
 The functions take plain arrays, so that models of other libraries can be scored as well.
 """
 
-from __future__ import annotations
-
 from trustream.evaluation.completion import completion, completion_from
 from trustream.evaluation.held_out_result import HeldOut
 from trustream.evaluation.item_lists import top_items

@@ -6,18 +6,17 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from trustream import kernels
+from trustream.array_types import Array, Float64
 from trustream.evaluation import validation
 from trustream.evaluation.document_blocks import DocumentBlock, Progress, document_blocks
 from trustream.evaluation.held_out_result import HeldOut
 from trustream.evaluation.held_out_run import HeldOutRun
 from trustream.evaluation.token_split import observed_halves
 from trustream.kernels import lda, threads
-
-Array = NDArray[Any]
 
 
 def completion(
@@ -179,7 +178,7 @@ def _theta(
 
 def _score(
     block: DocumentBlock, counts: Array, theta: Array, n_threads: int, module: ModuleType
-) -> NDArray[np.float64]:
+) -> Float64:
     """(B,) sum_w m_dw log sum_k theta_dk beta_kw."""
     scores = np.empty(block.size)
     arrays = (block.indptr, block.ids, counts, block.table, theta, scores)

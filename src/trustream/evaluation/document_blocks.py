@@ -6,15 +6,14 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from trustream.array_types import Array, Float64
 from trustream.kernels import LANES, threads
 
-Array = NDArray[Any]
 # Called as progress(documents done, documents).
 Progress = Callable[[int, int], object]
 
@@ -53,7 +52,7 @@ class DocumentBlock:
         """Return sum_w n_dw for each document, shape (B,)."""
         return _row_sums(self.indptr, counts).astype(np.int64)
 
-    def offset(self, counts: Array) -> NDArray[np.float64]:
+    def offset(self, counts: Array) -> Float64:
         """Return sum_w n_dw log_scale_w, (B,), to be added to log-likelihoods under `table`."""
         return _row_sums(self.indptr, counts * self.log_scale[self.ids])
 
@@ -113,7 +112,7 @@ def document_blocks(
         first = last
 
 
-def _row_sums(indptr: Array, values: Array) -> NDArray[np.float64]:
+def _row_sums(indptr: Array, values: Array) -> Float64:
     """Sums of the rows of a CSR matrix; an empty row has 0."""
     rows = np.repeat(np.arange(indptr.size - 1), np.diff(indptr))
     totals = np.bincount(rows, weights=values, minlength=indptr.size - 1)

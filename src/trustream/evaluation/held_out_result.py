@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from trustream.array_types import Float64
 
 
 @dataclass(frozen=True, repr=False, eq=False)

@@ -8,16 +8,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
 from trustream import kernels
+from trustream.array_types import Array
 from trustream.evaluation import validation
 from trustream.evaluation.document_blocks import DocumentBlock, Progress, document_blocks
 from trustream.evaluation.held_out_result import HeldOut
 from trustream.kernels import threads
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,12 @@ import threading
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from trustream.array_types import Array, Index
 from trustream.evaluation.item_scores import ScoreSource, score_source
 from trustream.evaluation.validation import as_interactions, whole_number
 from trustream.kernels import threads
-
-Array = NDArray[Any]
-Index = NDArray[np.int64]
 
 # The smallest number of groups into which items are divided; see `_floor`.
 _LEAST_GROUPS = 256

@@ -21,16 +21,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 
+from trustream.array_types import Float64, Index
 from trustream.evaluation.item_lists import scored_lists
 from trustream.evaluation.item_scores import score_source
 from trustream.evaluation.ranking_result import MEASURES, Measure, Ranking
 from trustream.evaluation.validation import as_interactions, whole_number
-
-Float64 = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 # Users whose lists are in memory at a time.
 _CHUNK = 2**15

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Array = NDArray[Any]
-Index = NDArray[np.int64]
+from trustream.array_types import Array, Index
 
 # The scores of a block should stay in the cache while the best are searched for, and a block
 # should have enough rows for an efficient matrix product.

@@ -15,15 +15,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from trustream.array_types import Array
 from trustream.evaluation.document_blocks import DocumentBlock, Progress
 from trustream.evaluation.held_out_result import HeldOut
 from trustream.evaluation.held_out_run import HeldOutRun
 from trustream.evaluation.standard_errors import log_mean_exp
 from trustream.evaluation.validation import whole_number
-
-Array = NDArray[Any]
 
 
 def chib(

@@ -15,13 +15,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustream import matrices
+from trustream.array_types import Float64
 from trustream.kernels import threads
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
-
-Float64 = NDArray[np.float64]
 
 # Documents at a time, to bound the memory.
 _BLOCK = 256

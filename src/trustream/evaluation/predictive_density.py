@@ -15,17 +15,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.special import logsumexp
 
 from trustream import matrices
+from trustream.array_types import Float64
 from trustream.evaluation.standard_errors import standard_error
 from trustream.families import normal_inverse_wishart as niw
 from trustream.families import symmetric
 from trustream.kernels import threads
-
-Float64 = NDArray[np.float64]
 
 # About how many numbers are processed at a time.
 _BLOCK_NUMBERS = 2**20

@@ -6,12 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Float64, Index
 from trustream.evaluation.standard_errors import standard_error
-
-Float64 = NDArray[np.float64]
-Index = NDArray[np.int64]
 
 MEASURES = ("normalised_precision", "precision", "recall", "ndcg")
 

@@ -6,9 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from trustream.array_types import Array, Float64
 
 
 def standard_error(values: Float64) -> Any:
@@ -23,7 +22,7 @@ def standard_error(values: Float64) -> Any:
     return values.std(axis=0, ddof=1) / math.sqrt(n)
 
 
-def log_mean_exp(values: NDArray[Any]) -> tuple[Float64, Float64 | None]:
+def log_mean_exp(values: Array) -> tuple[Float64, Float64 | None]:
     """Return log mean_r exp(values_dr) over the last axis, and its variance by the jackknife.
 
     With l_r the result without repetition r, the variance is (R-1)/R sum_r (l_r - mean l)^2. It
@@ -49,7 +48,7 @@ def log_mean_exp(values: NDArray[Any]) -> tuple[Float64, Float64 | None]:
     return total - math.log(n), np.where(np.isnan(variance), np.inf, variance)
 
 
-def _log_sum_exp(values: NDArray[Any]) -> Float64:
+def _log_sum_exp(values: Array) -> Float64:
     """log sum_r exp(values_dr); minus infinity where all terms are."""
     largest = values.max(axis=1, keepdims=True)
     largest = np.where(np.isfinite(largest), largest, 0.0)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from trustream import kernels
+from trustream.array_types import Array
 from trustream.evaluation import validation
-
-Array = NDArray[Any]
 
 # The tokens of a document up to this long are drawn one by one, which is quick, and which keeps
 # the halves that a seed has always given. A longer document may have billions.

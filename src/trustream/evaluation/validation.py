@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from trustream import matrices
-
-Array = NDArray[Any]
+from trustream.array_types import Array, Float64
 
 # Rounding in float32 changes row sums of topics by less than this; a larger error is a mistake.
 _TOLERANCE = 1e-3
@@ -85,7 +84,7 @@ def as_topics(topics: ArrayLike, name: str = "topics") -> tuple[Array, Array]:
     return given, sums
 
 
-def as_alpha(alpha: ArrayLike, n_topics: int) -> NDArray[np.float64]:
+def as_alpha(alpha: ArrayLike, n_topics: int) -> Float64:
     """Return alpha as an array (K,) of float64.
 
     >>> as_alpha(0.5, 2)

@@ -105,7 +105,7 @@ def read_uci(source: Source, mark: Mark, options: Options) -> Items:
 
 def _vocabulary(source: Source, options: Options) -> Sequence[str]:
     if not options.vocabulary:
-        raise FeedError(f"{source.name} has words by number: give a vocabulary, a word a line")
+        raise FeedError(f"{source.name} has words by number: give a vocabulary, one word per line")
     return options.vocabulary
 
 

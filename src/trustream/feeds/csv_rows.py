@@ -24,17 +24,12 @@ _LONG = 60
 
 
 class Row(NamedTuple):
-    """Values by column; or what is wrong; or a pause, with neither (see `Item`)."""
+    """Values by column, or what is wrong."""
 
     mark: Mark
     line: int
     values: dict[str, Any] | None = None
     error: InvalidValue | MemoryError | None = None
-
-    @property
-    def pause(self) -> bool:
-        """Whether nothing has come for a while."""
-        return self.values is None and self.error is None
 
     def checked(self) -> dict[str, Any]:
         """The values; or the error is raised."""
@@ -79,9 +74,10 @@ def csv_rows(
     mark: Mark,
     options: Options,
     on_names: Callable[[list[str]], None] | None = None,
-) -> Iterator[Row]:
-    """The rows after a mark, by the names of columns in the first row; empty lines are no rows.
+) -> Iterator[Row | None]:
+    """The rows after a mark, by the names of columns in the first row; empty lines are left out.
 
+    None when nothing new has come for a while.
     `on_names` is called with these names before the first row, but not if the file is empty.
 
     Raises:
@@ -114,7 +110,7 @@ def csv_rows(
     lines = read_lines(source, mark, options.max_bytes)
     for whole in _whole_rows(lines, mark, syntax, options):
         if whole is None:
-            yield Row(mark, mark.number)
+            yield None
             continue
         mark = whole.mark
         if names is None:

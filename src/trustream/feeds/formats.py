@@ -1,4 +1,4 @@
-"""Formats: which reader a feed needs, by the name of its file or as it is said."""
+"""Formats: which reader a feed needs, by the name of its file or as the user says."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ def ingest(
     does the same.
 
     Args:
-        store: where to.
+        store: the store to add to.
         source: a path, `-` for standard input, or a binary stream.
         format: one of "jsonl", "text", "csv", "ratings", "parquet", "uci", "ldac", "mediawiki";
             by the file's suffix if None.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -61,3 +61,18 @@ def make_item(
         return Item(mark, line, make(*arguments))
     except RECORD_ERRORS as error:
         return Item(mark, line, bad=bad_record(error, file, line))
+
+
+def make_items(
+    file: str, mark: Mark, parts: Iterable[Any], make: Callable[[Any], Record | None]
+) -> Items:
+    """The items of the parts of a file after a mark, each with its mark and line; None is a pause.
+
+    `make(part)` makes the record of a part.
+    """
+    for part in parts:
+        if part is None:
+            yield Item(mark, mark.number, pause=True)
+        else:
+            mark = part.mark
+            yield make_item(file, mark, part.line, make, part)

@@ -1,4 +1,4 @@
-"""Read JSON lines: an object a line."""
+"""Read JSON lines: one object per line."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from trustream.feeds.errors import FeedError, InvalidValue, too_long
-from trustream.feeds.items import Item, Items, Mark, make_item
+from trustream.feeds.items import Items, Mark, make_items
 from trustream.feeds.options import Options
 from trustream.feeds.sources import FileSource, Source
 from trustream.store.protocol import Record
@@ -23,6 +23,11 @@ class Line(NamedTuple):
 
     mark: Mark
     content: bytes | None
+
+    @property
+    def line(self) -> int:
+        """Its number, from 1."""
+        return self.mark.number
 
     def text(self, max_bytes: int) -> str:
         """The line as text.
@@ -103,12 +108,7 @@ def read_line_records(
         text = line.text(options.max_bytes)
         return make(text, line.mark.number) if text.strip() else None
 
-    for line in read_lines(source, mark, options.max_bytes):
-        if line is None:
-            yield Item(mark, mark.number, pause=True)
-            continue
-        mark = line.mark
-        yield make_item(source.name, mark, mark.number, record, line)
+    return make_items(source.name, mark, read_lines(source, mark, options.max_bytes), record)
 
 
 def split(chunks: Iterable[bytes | None], mark: Mark, max_bytes: int) -> Iterator[Line | None]:

@@ -36,8 +36,8 @@ def read_matrix(
     ``.csv``                numbers separated by commas, perhaps with a line of names first
     ======================  =====================================================================
 
-    Everything else is read as `read_documents` reads it, ``.txt`` and ``.jsonl`` among others: a
-    row a document, which needs the vocabulary.
+    Everything else is read as `read_documents` reads it, ``.txt`` and ``.jsonl`` among others: one
+    row per document, which needs the vocabulary.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def read_matrix(
     if vocabulary is None:
         raise ValueError(
             f"{opened.name} is text, and nothing says which word each column of the model is: "
-            "give a vocabulary (a file with a word a line)"
+            "give a vocabulary (a file with one word per line)"
         )
     options = {"require_id": False, "vocabulary": list(vocabulary), **options}
     feed = open_feed(opened, format=format, **options)
@@ -86,7 +86,7 @@ def read_matrix(
 
 
 def read_vocabulary(path: str | Path) -> list[str]:
-    """Return the words of a file with a word a line.
+    """Return the words of a file with one word per line.
 
     >>> import tempfile
     >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:

@@ -1,7 +1,7 @@
 """Read matrices in Matrix Market files.
 
-SciPy's reader is ten times as quick, and ends the process on some files that are damaged, with a
-number too many or with bytes that are no text.
+SciPy's reader is ten times as quick, and ends the process on some files that are damaged, for
+example with one number too many, or with bytes that are not text.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _dense(file: IO[bytes], head: _Head) -> NDArray[Any]:
 
 
 def _numbers(file: IO[bytes], n_lines: int, width: int) -> NDArray[np.float64]:
-    """The numbers (n_lines, width), a line a row; empty lines are passed over."""
+    """The numbers (n_lines, width), one line per row; empty lines are passed over."""
     # One more than there may be, to see that there is one.
     lines = islice((line for line in file if line.strip()), n_lines + 1)
     first = next(lines, None)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from trustream.feeds.errors import FeedError, InvalidValue, too_long
-from trustream.feeds.items import Item, Items, Mark, make_item
+from trustream.feeds.items import Items, Mark, make_items
 from trustream.feeds.options import Options
 from trustream.feeds.sources import FileSource, Source
 from trustream.feeds.validation import make_record, make_words
@@ -38,12 +38,8 @@ def read_mediawiki(source: Source, mark: Mark, options: Options) -> Items:
     [['felid']]
     """
     media = _media(source)
-    for page in split_pages(source.chunks(mark.offset), mark, options.max_bytes):
-        if page is None:
-            yield Item(mark, mark.number, pause=True)
-            continue
-        mark = page.mark
-        yield make_item(source.name, mark, page.line, _record, page, options, media)
+    pages = split_pages(source.chunks(mark.offset), mark, options.max_bytes)
+    yield from make_items(source.name, mark, pages, lambda page: _record(page, options, media))
 
 
 class Page(NamedTuple):

@@ -1,4 +1,4 @@
-"""Read plain text: a document a line."""
+"""Read plain text: one document per line."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
 def read_ratings(
     source: str | Path | IO[bytes], columns: RatingColumns | None = None, **options: Any
 ) -> dict[str, NDArray[Any]]:
-    """Return the columns of a table with a row a rating, CSV or Parquet.
+    """Return the columns of a table with one row per rating, CSV or Parquet.
 
     In CSV the first line has the names of the columns, ids are integers if all of a column look
     like one (``007`` does not), and times are seconds since 1970 or dates. Rows are checked as
@@ -67,7 +67,7 @@ def _read_csv(source: Source, columns: RatingColumns, options: Options) -> dict[
         found.update((name, []) for name in names)
 
     for row in csv_rows(source, Mark(), options, begin):
-        if row.pause:
+        if row is None:
             continue
         try:
             values = row.checked()

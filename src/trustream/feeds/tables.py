@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from trustream.feeds.csv_rows import Row, csv_rows, listed
 from trustream.feeds.errors import FeedError, InvalidValue, too_long
-from trustream.feeds.items import Item, Items, Mark, make_item
+from trustream.feeds.items import Items, Mark, make_items
 from trustream.feeds.options import Options, RatingColumns
 from trustream.feeds.parquet_rows import is_parquet, open_parquet, parquet_rows
 from trustream.feeds.sources import Source
@@ -27,7 +27,7 @@ from trustream.store.protocol import Record
 def read_document_table(
     source: Source, mark: Mark, options: Options, *, parquet: bool = False
 ) -> Items:
-    """Records of a table with a row a document, CSV unless it is said to be Parquet.
+    """Records of a table with one row per document, CSV unless it is said to be Parquet.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
@@ -56,11 +56,11 @@ def read_document_table(
         return make_record(key, content, time, max_words=options.max_words)
 
     rows = _rows(source, mark, options, wanted, optional, parquet)
-    return _items(source, rows, document)
+    return make_items(source.name, mark, rows, document)
 
 
 def read_rating_table(source: Source, mark: Mark, options: Options) -> Items:
-    """Records of a table with a row a rating: users are documents, items are words.
+    """Records of a table with one row per rating: users are documents, items are words.
 
     Every liked item is a part that is added to its user, one by one in the order of the file.
     The table is CSV, or Parquet if it begins and ends as such a file does.
@@ -81,7 +81,7 @@ def read_rating_table(source: Source, mark: Mark, options: Options) -> Items:
         return Record(rating.user, {rating.item: count}, rating.time) if count else None
 
     rows = _rows(source, mark, options, columns, optional_columns(columns), is_parquet(source))
-    return _items(source, rows, liked)
+    return make_items(source.name, mark, rows, liked)
 
 
 class Rating(NamedTuple):
@@ -146,18 +146,6 @@ def check_columns(
         )
 
 
-def _items(
-    source: Source,
-    rows: Iterable[Row],
-    make: Callable[[Row], Record | None],
-) -> Items:
-    for row in rows:
-        if row.pause:
-            yield Item(row.mark, row.line, pause=True)
-        else:
-            yield make_item(source.name, row.mark, row.line, make, row)
-
-
 def _rows(
     source: Source,
     mark: Mark,
@@ -165,7 +153,7 @@ def _rows(
     wanted: Iterable[str | None],
     optional: list[str | None],
     parquet: bool,
-) -> Iterator[Row]:
+) -> Iterator[Row | None]:
     """The rows of a table that has the wanted columns, except those that need not be there."""
     if parquet:
         table = open_parquet(source, options)

@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Collection
 
-# What is inside is no prose.
+# What is inside is not prose.
 _LOST = "ref math chem source syntaxhighlight code pre gallery timeline score graph templatedata"
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _EMPTY = re.compile(r"<[a-z]+\b[^<>]*/>", re.IGNORECASE)

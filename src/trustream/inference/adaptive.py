@@ -27,9 +27,10 @@ from typing import Any
 
 import numpy as np
 
+from trustream.array_types import Float64
 from trustream.inference.driver import Step
 from trustream.inference.state import Info, State
-from trustream.models.protocol import Batch, ConjugateModel, Float64, GradientVector, require
+from trustream.models.protocol import Batch, ConjugateModel, GradientVector, require
 
 # Gradients that the first averages are made of, and the shortest window after that.
 N_FIRST, SHORTEST = 10, 2.0

@@ -33,7 +33,7 @@ def step(
 
     Args:
         parts: the data points in parts, so that memory stays bounded.
-        locals_: beliefs of each part from the pass before (`info.local`), given up: each is
+        locals_: beliefs of each part from the pass before (`info.local`), consumed: each is
             replaced by the new one, so that there is only one of each. None starts uniform.
 
     Raises:

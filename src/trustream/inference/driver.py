@@ -60,10 +60,10 @@ def run(
     n_documents: float,
     learn: PriorUpdate | None = None,
 ) -> Iterator[tuple[State, Info]]:
-    """Take one step a batch and yield the state after it.
+    """Take one step per batch and yield the state after it.
 
     Args:
-        batches: rows of `data`, one array a step.
+        batches: rows of `data`, one array per step.
         step: the algorithm, for instance `partial(trust_region.step, n_inner=5, n_local=10)`.
         schedule: the learning rate.
         n_documents: N, the number of data points that each batch stands for.

@@ -87,7 +87,7 @@ def step(
     """Visit a batch.
 
     Args:
-        state: as `init` or the last step left it; given up, its memory too.
+        state: as `init` or the last step left it; consumed, its memory too.
         index: the batch's number; a number always goes with the same data points.
         n_local, local_tol: of a local step.
 

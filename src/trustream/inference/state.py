@@ -12,7 +12,7 @@ from trustream.models.protocol import Batch, ConjugateModel
 class State:
     """All that the next step needs.
 
-    A step gives up the state it was handed (`lambda_` may be changed in place): go on with the
+    A step consumes the state that it is given (`lambda_` may be changed in place): go on with the
     one that it returns.
 
     Attributes:
@@ -21,7 +21,7 @@ class State:
         n_steps: t, steps taken.
         n_seen: data points processed, counted once per visit.
         memory: what an algorithm keeps for itself beside lambda, a dataclass of its own module, or
-            None. One that finds another's memory starts without.
+            None. An algorithm that finds the memory of another one starts without it.
         population: the number of data points that lambda stands for, if it is not the number that
             there is (`inference.population`).
         share: the part of the population that there is, N / N_pop.

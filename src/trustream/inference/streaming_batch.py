@@ -68,7 +68,7 @@ def step(
         n_inner: most passes over them.
         n_local, local_tol: of a local step.
         rng: draws the start.
-        tol: stop when a pass raises the bound by less than this many nats a data point.
+        tol: stop when a pass raises the bound by less than this many nats per data point.
         learn: names of the priors that empirical Bayes may change after each pass.
         block_size: data points worked on at a time.
         start: makes the lambda to start from; None is the model's `initial`.

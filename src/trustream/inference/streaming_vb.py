@@ -34,13 +34,13 @@ from typing import Any
 
 import numpy as np
 
+from trustream.array_types import Float64
 from trustream.inference.algorithm import Algorithm, Start, StepOptions
 from trustream.inference.state import Info, State, advance
 from trustream.models.dirichlet_evidence import DirichletEvidence
 from trustream.models.protocol import (
     Batch,
     ConjugateModel,
-    Float64,
     LearnablePriors,
     PosteriorAddition,
     has,
@@ -94,7 +94,7 @@ def step(
         n_inner: most pairs of global and local step.
         n_local, local_tol: of a local step.
         rng: draws where the batch starts.
-        tol: stop when a pair raises the objective by less than this many nats a data point; None
+        tol: stop when a pair raises the objective by less than this many nats per data point; None
             does `n_inner` pairs and does not compute the objective, which takes its time.
         learn: whether alpha is learned (`learned`), if the model has `LearnablePriors`.
         start: a Natural for the first local step; None is the model's `random_start`.

@@ -42,14 +42,14 @@ def step(
 
     Args:
         model: any model.
-        state: given up; go on with the returned one.
+        state: consumed; go on with the returned one.
         batch: B data points, as the model prepared them.
         rho: learning rate in (0, 1].
         n_documents: N, the number of data points that the batch stands for.
         n_inner: most pairs of local step and blend (m in the paper).
         n_local: most iterations of a local step (M in the paper).
         local_tol: a local step stops for a data point whose beliefs change by less.
-        tol: stop when a pair raises the penalised objective by less than this many nats a data
+        tol: stop when a pair raises the penalised objective by less than this many nats per data
             point; None does `n_inner` pairs and does not compute the objective.
         phi: beliefs to start from, as the model's `beliefs` takes them; None is uniform.
         blend_first: whether lambda is first blended with the starting beliefs (never with uniform

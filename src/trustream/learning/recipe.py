@@ -58,7 +58,6 @@ _LEARNED_PRIORS: dict[Any, tuple[str, ...]] = {
     "eta": ("eta",),
     "per-word": ("alpha", "eta"),
 }
-LEARN_PRIORS = tuple(_LEARNED_PRIORS)
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,9 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from trustream.array_types import Float64
 from trustream.families import exponential
-from trustream.models.protocol import Batch, Float64
+from trustream.models.protocol import Batch
 
 NaturalT = TypeVar("NaturalT", bound=tuple[Any, ...])
 PriorT = TypeVar("PriorT")

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trustream import kernels
-from trustream.models.protocol import Float64
+from trustream.array_types import Float64
 
 SMALLEST, LARGEST = 1e-6, 1e4
 _HALVINGS = 20

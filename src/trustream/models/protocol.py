@@ -48,7 +48,8 @@ from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-Float64 = NDArray[np.float64]
+from trustream.array_types import Float64
+
 Rows = NDArray[np.int64]
 CapabilityT = TypeVar("CapabilityT")
 
@@ -78,7 +79,7 @@ class ConjugateModel(Protocol):
         """A random lambda_ to start from."""
 
     def restrict(self, lambda_: Any, prior: Any, batch: Any) -> Any:
-        """The Natural of lambda_ for what the batch touches; of use until lambda_ is given up."""
+        """The Natural of lambda_ for what the batch touches; valid until lambda_ is consumed."""
 
     def blend(
         self, anchor: Any, prior: Any, batch: Any, statistics: Any, rho: float, scale: float
@@ -98,7 +99,7 @@ class ConjugateModel(Protocol):
     def commit(self, lambda_: Any, prior: Any, batch: Any, natural: Any, rho: float) -> Any:
         """Store `natural` for what the batch touches; the rest decays towards the prior:
 
-        lambda = (1 - rho) lambda_t + rho eta. The lambda_ passed in is given up: it must not be
+        lambda = (1 - rho) lambda_t + rho eta. The lambda_ passed in is consumed: it must not be
         used afterwards, since a large one is changed in place.
         """
 
@@ -150,10 +151,10 @@ class WholeDataTotals(ConjugateModel, Protocol):
         """A total of nothing, over all of lambda_."""
 
     def add_statistics(self, total: Any, batch: Any, statistics: Any) -> Any:
-        """total + statistics of a batch; `total` is given up."""
+        """total + statistics of a batch; `total` is consumed."""
 
     def posterior(self, prior: Any, total: Any) -> Any:
-        """lambda_ = eta + total; `total` is given up."""
+        """lambda_ = eta + total; `total` is consumed."""
 
 
 @runtime_checkable
@@ -192,7 +193,7 @@ class RunningTotals(ConjugateModel, Protocol):
         """A Total of nothing, over all of lambda_, as a tuple of arrays."""
 
     def exchange(self, total: Any, batch: Any, old: Any | None, new: Any) -> Any:
-        """total - old + new for a batch seen before (`old`) or not (None); `total` is given up."""
+        """total - old + new for a batch seen before (`old`) or not (None); `total` is consumed."""
 
     def restrict_total(self, total: Any, prior: Any, batch: Any) -> Any:
         """The Natural of eta + total for what the batch touches."""
@@ -265,7 +266,7 @@ class LearnablePriors(ConjugateModel, Protocol):
     ) -> tuple[Any, Any]:
         """(lambda_, prior) with new values for what `prior_evidence` of the same batch offered.
 
-        The lambda that lambda_ stands for is unchanged; lambda_ and prior are given up.
+        The lambda that lambda_ stands for is unchanged; lambda_ and prior are consumed.
         """
 
 

@@ -1,7 +1,5 @@
 """Recommend items by latent Dirichlet allocation: users are documents, liked items are words."""
 
-from __future__ import annotations
-
 from trustream.recommender.recommendations import RecommendationLists, Recommendations
 from trustream.recommender.topic_recommender import TopicRecommender
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from trustream.array_types import Array
 from trustream.estimators import LatentDirichletAllocation
 from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.item_ranking import ranking
@@ -28,8 +28,6 @@ from trustream.recommender.ratings import (
     rating_rows,
 )
 from trustream.recommender.recommendations import RecommendationLists, Recommendations
-
-Array = NDArray[Any]
 
 
 class FittedRecommender:

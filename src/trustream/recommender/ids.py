@@ -10,11 +10,9 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustream import persist
-
-Index = NDArray[np.int64]
+from trustream.array_types import Array, Index
 
 # Number of ids in an error message.
 _SHOWN = 5
@@ -69,7 +67,7 @@ class Ids:
             raise ValueError(f"unknown {self.what}{plural}: {shown}{more}{self._hint(array)}")
         return found
 
-    def _hint(self, array: NDArray[Any]) -> str:
+    def _hint(self, array: Array) -> str:
         """A hint for ids that are strings where integers are expected, or the other way round."""
         if not self.values.size or (array.dtype == object) == (self.values.dtype == object):
             return ""
@@ -100,7 +98,7 @@ class Ids:
         except ValueError:
             raise ValueError(f"unknown {self.what}: {text!r}; the ids are integers") from None
 
-    def packed(self) -> NDArray[Any]:
+    def packed(self) -> Array:
         """Return the ids as an array for a model file."""
         return persist.pack_strings(self.values.tolist()) if self.strings else self.values
 
@@ -110,12 +108,12 @@ class Ids:
         return self.values.dtype == object
 
     @classmethod
-    def unpacked(cls, what: str, array: NDArray[Any], strings: bool) -> Ids:
+    def unpacked(cls, what: str, array: Array, strings: bool) -> Ids:
         """Return the ids from an array that `packed` returned."""
         return cls(what, persist.unpack_strings(array) if strings else array)
 
 
-def id_array(what: str, values: Any) -> NDArray[Any]:
+def id_array(what: str, values: Any) -> Array:
     """Return ids as an array of int64, or of strings as objects; other types are refused.
 
     >>> id_array("user", ["a", "b"]).dtype, id_array("user", [1, 2]).dtype
@@ -145,7 +143,7 @@ def id_array(what: str, values: Any) -> NDArray[Any]:
     raise ValueError(f"{what} ids must be all strings or all integers, without gaps; got {names}")
 
 
-def as_array(values: Any) -> NDArray[Any]:
+def as_array(values: Any) -> Array:
     """Return a column of a frame, a list or an array as an array.
 
     >>> as_array(["a", 1]).dtype
@@ -162,11 +160,11 @@ def as_array(values: Any) -> NDArray[Any]:
     return np.asarray(listed) if listed else np.empty(0, dtype=object)
 
 
-def _array_of(values: list[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _array_of(values: list[Any], dtype: np.dtype[Any]) -> Array:
     array = np.empty(len(values), dtype=dtype)
     array[:] = values
     return array
 
 
-def _kind(array: NDArray[Any]) -> str:
+def _kind(array: Array) -> str:
     return "strings" if array.dtype == object else "integers"

@@ -11,20 +11,18 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from trustream import matrices
+from trustream.array_types import Array, Float64, Index
 from trustream.feeds.options import RatingColumns
 from trustream.recommender.ids import Ids, as_array
-
-Index = NDArray[np.int64]
-Float64 = NDArray[np.float64]
 
 
 class RatingRows(NamedTuple):
     """Single ratings in the order of a frame; `time` is None if it is unknown."""
 
-    user: NDArray[Any]
-    item: NDArray[Any]
+    user: Array
+    item: Array
     rating: Float64
-    time: NDArray[Any] | None
+    time: Array | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,8 +201,8 @@ def like_weights(ratings: Float64, threshold: float | None) -> NDArray[np.float3
 def latest_matrix(
     rows: Index,
     columns: Index,
-    values: NDArray[Any],
-    time: NDArray[Any] | None,
+    values: Array,
+    time: Array | None,
     shape: tuple[int, int],
 ) -> sparse.csr_array:
     """Return a matrix of the latest value of each entry, with zeros stored; see `from_frame`."""
@@ -238,7 +236,7 @@ def liked_items(weights: sparse.csr_array) -> sparse.csr_array:
     return liked
 
 
-def _numbers(what: str, column: NDArray[Any]) -> Float64:
+def _numbers(what: str, column: Array) -> Float64:
     try:
         if column.dtype.kind in "US":
             raise TypeError("they are text")
@@ -253,7 +251,7 @@ def _is_missing(value: Any) -> bool:
     return value is None or type(value).__name__ == "NAType"
 
 
-def _times(column: NDArray[Any]) -> NDArray[Any]:
+def _times(column: Array) -> Array:
     """Numbers or dates; text like 2015-07-06 12:30 is a date."""
     if column.size and isinstance(column[0], str):
         try:

@@ -170,7 +170,7 @@ class Database(ABC):
     # --- documents
 
     def by_key(self, keys: Sequence[str]) -> list[DocumentRow]:
-        """Those of these documents that are in the store, in any order."""
+        """The documents with these keys, as far as they are in the store, in any order."""
         query = f"SELECT {DOCUMENT} FROM document WHERE key"
         return list(map(DocumentRow._make, self._select_in(query, "text", keys)))
 

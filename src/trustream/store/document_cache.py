@@ -27,7 +27,7 @@ class DocumentCache:
         self._rows: dict[str, DocumentRow] = {}
 
     def take(self, keys: Iterable[str]) -> list[DocumentRow]:
-        """Take those of these documents out of the cache that are in it."""
+        """Take these documents out of the cache, as far as they are in it."""
         rows = self._rows
         return [rows.pop(key) for key in keys if key in rows] if rows else []
 

@@ -173,7 +173,7 @@ class PostgresDatabase(PostgresTables):
             raise
 
     def _sign(self) -> None:
-        """Leave the number of this transaction; the first time also see to those who cannot."""
+        """Store the number of this transaction; the first time also delete abandoned ones."""
         self._connection.execute(
             "INSERT INTO writer VALUES (%s, %s)"
             " ON CONFLICT (name) DO UPDATE SET number = excluded.number",
@@ -189,7 +189,7 @@ class PostgresDatabase(PostgresTables):
             )
 
     def _was_stored(self, deadline: float, doubt: _InDoubt) -> bool:
-        """Whether the last transaction was committed, though nobody said so."""
+        """Whether the last transaction was committed, although the server's answer was lost."""
         while True:
             try:
                 self._connect_again(deadline)

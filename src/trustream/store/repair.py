@@ -1,4 +1,4 @@
-"""Repair a store: write everything anew that can be recount from its documents."""
+"""Repair a store: write everything anew that can be counted again from its documents."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def draw(store: Store, batch_size: BatchSize, rng: np.random.Generator) -> Drawn
 
 
 class Direct:
-    """Draws each batch when it is asked for: slower, and a run that feeds its own store repeats."""
+    """Draws each batch on request, so that a run that feeds its own store can be repeated."""
 
     def __init__(self, store: Store, batch_size: BatchSize, rng: np.random.Generator) -> None:
         self._arguments = (store, batch_size, rng)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from trustream.store.protocol import Store
 
 
-class VocabularyChanges(NamedTuple):
+class WordChanges(NamedTuple):
     """What changed in a vocabulary: columns that are new or mean another word, and the word.
 
     Attributes:
@@ -31,7 +31,7 @@ class ModelWords:
     def __len__(self) -> int:
         return len(self.words)
 
-    def changes(self, store: Store, version: int) -> VocabularyChanges | None:
+    def changes(self, store: Store, version: int) -> WordChanges | None:
         """What changed in the store since the words were taken in; None if that is `version`."""
         if version == self._version:
             return None
@@ -41,9 +41,9 @@ class ModelWords:
             for column, word in zip(found.columns.tolist(), found.words, strict=True)
             if column >= len(self.words) or word != self.words[column]
         ]
-        return VocabularyChanges(pairs, found.version)
+        return WordChanges(pairs, found.version)
 
-    def savepoint(self, changes: VocabularyChanges) -> Callable[[], None]:
+    def savepoint(self, changes: WordChanges) -> Callable[[], None]:
         """What puts the words back after these changes were taken in, or some of them."""
         versions, n_words = (self._version, self._valid_from), len(self.words)
         old = [(column, self.words[column]) for column, _ in changes.pairs if column < n_words]
@@ -56,7 +56,7 @@ class ModelWords:
 
         return restore
 
-    def take_in(self, changes: VocabularyChanges) -> None:
+    def take_in(self, changes: WordChanges) -> None:
         """These words from now on."""
         n_before = len(self.words)
         n_columns = max([n_before, *(column + 1 for column, _ in changes.pairs)])

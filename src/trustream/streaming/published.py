@@ -28,12 +28,12 @@ def load_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint | None
 
 
 def save_settings(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
-    """Keep what the model of that name is to be made with."""
+    """Keep the settings of a model in the store, under its name."""
     store.save(f"{name}.settings", json.dumps(stream_model.to_json(model)).encode())
 
 
 def load_settings(store: Store, name: str = DEFAULT_NAME) -> StreamModel | None:
-    """What `save_settings` kept, None if nothing was."""
+    """The model that `save_settings` kept the settings of; None if there is none."""
     content = store.load(f"{name}.settings")
     if content is None:
         return None

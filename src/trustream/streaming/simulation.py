@@ -131,7 +131,7 @@ def run_simulation(
             whole=method == "streaming-vb",
         )
         for tick, info in simulator.simulate(
-            store, trainer, stream, steps_a_tick=steps_per_tick, n_ticks=n_ticks
+            store, trainer, stream, steps_per_tick=steps_per_tick, n_ticks=n_ticks
         ):
             if callback is not None:
                 progress = SimulationProgress(

@@ -3,7 +3,7 @@
 At each tick R ~ Poisson(rate) documents become active, and each active document reveals its next
 word, in random order, with probability p. So the store holds complete and incomplete documents at
 any time. The paper lets a small delay pass after each observation; here a trainer takes a given
-number of steps a tick instead, which says the same whatever the machine.
+number of steps per tick instead, which says the same whatever the machine.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Tick:
         n_begun: documents that have become active so far.
         n_active: documents with words still to come.
         n_revealed: words revealed in this tick.
-        records: they, as parts of documents.
+        records: these words, as parts of documents.
     """
 
     number: int
@@ -97,7 +97,7 @@ def ticks(
                 active[begun] = rng.permutation(tokens).tolist()
             begun += 1
         records = []
-        # One number a document in the order of their beginning, so that runs can be repeated.
+        # One number per document in the order of their beginning, so that runs can be repeated.
         for document, due in zip(list(active), rng.random(len(active)) < p, strict=True):
             if not due:
                 continue
@@ -116,7 +116,7 @@ def simulate(
     trainer: Any,
     stream: Iterator[Tick],
     *,
-    steps_a_tick: int = 1,
+    steps_per_tick: int = 1,
     n_ticks: int | None = None,
 ) -> Iterator[tuple[Tick, Any]]:
     """Feed a store from a stream and let a trainer take steps after each tick.
@@ -128,7 +128,7 @@ def simulate(
     store : Store
     trainer : StreamTrainer on the same store
     stream : what `ticks` gives
-    steps_a_tick : int, default=1
+    steps_per_tick : int, default=1
     n_ticks : int, default=None
         Stop after so many ticks.
     """
@@ -136,7 +136,7 @@ def simulate(
     for tick in stream:
         store.append(tick.records)
         last = None
-        for _ in range(steps_a_tick):
+        for _ in range(steps_per_tick):
             last = next(steps) or last
         yield tick, last
         if n_ticks is not None and tick.number >= n_ticks:

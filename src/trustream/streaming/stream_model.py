@@ -45,7 +45,7 @@ class Score:
 
     @property
     def gain(self) -> float:
-        """What the model knows beyond word frequencies, in nats per word."""
+        """How much better than word frequencies the model predicts, in nats per word."""
         return self.per_word - self.frequencies
 
 

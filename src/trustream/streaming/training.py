@@ -94,10 +94,6 @@ class Training:
         """Columns of the model."""
         return len(self._words)
 
-    def batch_size(self, totals: Totals) -> int:
-        """Documents of a batch for a store with these totals."""
-        return batch_size(self.model, totals)
-
     def step(self, drawn: Drawn, documents: Documents) -> Info:
         """Learn from a batch whose words were followed."""
         recipe, totals, kept = self.model.recipe, drawn.totals, self._kept
@@ -112,7 +108,7 @@ class Training:
             learner.batch(self.model.data(documents, self.n_words)),
             totals.training,
             rng=rng,
-            rho=clock.rate(recipe.tau, recipe.kappa, self.batch_size(totals)),
+            rho=clock.rate(recipe.tau, recipe.kappa, batch_size(self.model, totals)),
             looks=looks,
             population=recipe.population_for(
                 totals.training, _training_tokens(totals), learner.model.n_components, totals.words

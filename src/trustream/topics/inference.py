@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from trustream.store.protocol import Record
 from trustream.streaming.fitted_models import column_words, without_column_names
+from trustream.text import count_matrix
 
 # Documents that are counted and inferred together.
 _CHUNK = 1000
@@ -98,42 +97,28 @@ def infer(
     words = column_words(model) if vocabulary is None else vocabulary
     if words is None:
         raise ValueError("the model has no names of columns: give a vocabulary, or a matrix")
-    # A column that has lost its word has the name "".
-    columns = {word: column for column, word in enumerate(words) if word}
-    return _in_chunks(unnamed, documents, top, columns, len(words))
+    return _in_chunks(unnamed, documents, top, words)
 
 
 def _in_chunks(
-    model: Any, documents: Iterable[Any], top: int, columns: Mapping[str, int], n_words: int
+    model: Any, documents: Iterable[Any], top: int, vocabulary: Sequence[str]
 ) -> Iterator[DocumentTopics]:
     remaining, first = iter(documents), 0
     while chunk := list(islice(remaining, _CHUNK)):
-        rows = [_columns_and_counts(columns, words, first + i) for i, words in enumerate(chunk)]
-        matrix = sparse.csr_array(
-            (
-                np.array([count for row in rows for count in row.values()]),
-                np.array([column for row in rows for column in row], np.int32),
-                np.cumsum([0, *map(len, rows)], dtype=np.int32),
-            ),
-            shape=(len(rows), n_words),
-        )
-        ids = [words.key if isinstance(words, Record) else None for words in chunk]
-        yield from _document_topics(model, matrix, top, ids, first)
+        words = [_words(document, first + i) for i, document in enumerate(chunk)]
+        ids = [document.key if isinstance(document, Record) else None for document in chunk]
+        yield from _document_topics(model, count_matrix(words, vocabulary), top, ids, first)
         first += len(chunk)
 
 
-def _columns_and_counts(
-    columns: Mapping[str, int], document: Record | Words, row: int
-) -> dict[int, int]:
+def _words(document: Record | Words, row: int) -> Words:
     words = document.words if isinstance(document, Record) else document
     if isinstance(words, str | bytes) or not isinstance(words, Sequence | Mapping):
         raise ValueError(
             f"document {row} is of type {type(words).__name__}; give a list of its words, for "
             "instance by trustream.text.tokenise, or a mapping from words to counts"
         )
-    counts = words if isinstance(words, Mapping) else Counter(words)
-    # Sorted by columns: the order of the words must not change the last digits.
-    return dict(sorted((columns[word], n) for word, n in counts.items() if word in columns))
+    return words
 
 
 def _document_topics(

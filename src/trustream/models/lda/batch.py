@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustream import kernels
+from trustream.array_types import Array, Float64
 from trustream.models.protocol import Rows
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ class BatchMaker:
         return lookup
 
 
-def segment_sums(values: Array, pointers: Array) -> NDArray[np.float64]:
+def segment_sums(values: Array, pointers: Array) -> Float64:
     """Sums of values[pointers[i] : pointers[i+1]] along the first axis, in float64.
 
     >>> segment_sums(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 3]))

@@ -22,11 +22,11 @@ wants them, at the end of a step.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.kernels import BLOCK
 from trustream.models.lda.computation import LdaComputation
 from trustream.models.lda.natural import (
@@ -36,9 +36,6 @@ from trustream.models.lda.natural import (
     StoredNatural,
     WordTable,
 )
-from trustream.models.protocol import Float64
-
-Array = NDArray[Any]
 
 
 class _Output(NamedTuple):

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from scipy import special
 
+from trustream.array_types import Float64
 from trustream.models.lda.computation import LdaComputation, word_blocks
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import LdaNatural
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.protocol import Float64
 
 
 def divergence(computation: LdaComputation, natural: LdaNatural, other: LdaNatural) -> float:

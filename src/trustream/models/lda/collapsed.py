@@ -24,21 +24,18 @@ is. J is not a bound on the evidence.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from trustream.array_types import Array, Float64
 from trustream.models.lda.batch import WordBatch, segment_sums
 from trustream.models.lda.blend import Natural
 from trustream.models.lda.computation import VISITED, word_blocks
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.model import LdaModel
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.protocol import Float64
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,15 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
 from trustream import kernels
+from trustream.array_types import Array, Float64
 from trustream.kernels import BLOCK, LANES, threads
 from trustream.kernels.lda import ALL_TOPICS
 from trustream.models.lda.batch import WordBatch
 from trustream.models.lda.lazy_rows import LazyRows, word_parts
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.protocol import Float64
-
-Array = NDArray[Any]
 
 # Words, or other rows, at a time where there are many.
 VISITED = 8192

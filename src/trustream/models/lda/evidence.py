@@ -7,19 +7,14 @@ topics.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import special
 
+from trustream.array_types import Array, Float64
 from trustream.models.dirichlet_evidence import DirichletEvidence
 from trustream.models.lda.computation import VISITED, LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.protocol import Float64
-
-Array = NDArray[Any]
 
 # Words whose lambda is looked at in one step to learn eta: enough for a steady estimate, few
 # enough for the step's cost not to depend on the vocabulary.

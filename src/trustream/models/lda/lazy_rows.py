@@ -13,14 +13,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.kernels import BLOCK, threads
-
-Array = NDArray[Any]
 
 # The stored numbers are lambda / scale, and float32 holds no more than 1e38.
 _SMALLEST_SCALE = 1e-20
@@ -53,7 +50,7 @@ class LazyRows:
     stored: Array
     scale: float
     shift: float
-    totals: NDArray[np.float64]
+    totals: Float64
 
     @classmethod
     def of(cls, lambda_: Array) -> LazyRows:
@@ -101,9 +98,7 @@ class LazyRows:
 
         threads.run(work, word_parts(words.size, n_threads), n_threads)
 
-    def decayed(
-        self, rho: float, eta: float, pattern: Array, totals: NDArray[np.float64]
-    ) -> LazyRows:
+    def decayed(self, rho: float, eta: float, pattern: Array, totals: Float64) -> LazyRows:
         """(1 - rho) lambda + rho eta pattern for all words, with the totals it will have."""
         scale, shift = (1 - rho) * self.scale, (1 - rho) * self.shift + rho * eta
         limit = scale * float(np.finfo(self.stored.dtype).max) / 10
@@ -115,7 +110,7 @@ class LazyRows:
             return LazyRows(stored, 1.0, 0.0, totals)
         return LazyRows(self.stored, scale, shift, totals)
 
-    def rescaled(self, factor: float, eta: float, eta_totals: NDArray[np.float64]) -> LazyRows:
+    def rescaled(self, factor: float, eta: float, eta_totals: Float64) -> LazyRows:
         """eta + factor (lambda - eta) for all words, in the same memory."""
         rest = 1 - factor
         totals = factor * self.totals + rest * eta_totals
@@ -124,7 +119,7 @@ class LazyRows:
     def savepoint(self, kernels: ModuleType, words: Array, n_threads: int) -> Callable[[], None]:
         """What puts this table back after rows of these words were stored in tables made from it.
 
-        Words of its own only: what came behind its last row is none of its concern.
+        Words of its own only: what follows its last row is not restored.
         """
         plain, nothing = LazyRows(self.stored, 1.0, 0.0, self.totals), np.zeros((1, 1))
         rows = plain.get(kernels, words, nothing, n_threads)

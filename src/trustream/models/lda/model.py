@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.kernels.lda import ALL_TOPICS
 from trustream.models.dirichlet_evidence import DirichletEvidence
 from trustream.models.lda import bound, evidence
@@ -26,9 +26,7 @@ from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import BeliefStatistics, LdaNatural, StoredNatural
 from trustream.models.lda.prior import LdaPrior
 from trustream.models.lda.total import LdaTotal
-from trustream.models.protocol import Float64, Rows
-
-Array = NDArray[Any]
+from trustream.models.protocol import Rows
 
 
 @dataclass(frozen=True)
@@ -312,8 +310,8 @@ class LdaModel:
         """alpha from the documents' gamma, eta from lambda.
 
         eta is learned from a sample of words drawn with `rng` (all words without it), or with
-        `eta_per_word` for the words of the batch (all words without one). A (V, K) prior is the
-        user's word and stays. One topic, or one word, has nothing to learn from.
+        `eta_per_word` for the words of the batch (all words without one). A (V, K) prior is
+        given by the user and not changed. One topic, or one word, has nothing to learn from.
         """
         found, setting = {}, (self.computation, lambda_, prior)
         if self.n_components > 1:

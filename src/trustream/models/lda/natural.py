@@ -15,17 +15,13 @@ What is described by lambda is of use only until lambda changes.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from numpy.typing import NDArray
-
+from trustream.array_types import Array, Float64
 from trustream.models.lda.batch import WordBatch
 from trustream.models.lda.computation import LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.protocol import Float64
-
-Array = NDArray[Any]
 
 
 class WordTable(NamedTuple):

@@ -6,11 +6,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from trustream.models.protocol import Float64
-
-Array = NDArray[Any]
+from trustream.array_types import Array, Float64
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
+from trustream.array_types import Array
 from trustream.models.lda.prior import LdaPrior
-
-Array = NDArray[Any]
 
 # Documents at a time, whose distributions over all words are needed.
 _SAMPLED_DOCUMENTS = 256

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.models.lda.computation import LdaComputation, word_blocks
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import LdaNatural
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.protocol import Float64
-
-Array = NDArray[Any]
 
 
 class LdaTotal(NamedTuple):

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from trustream.array_types import Float64
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
-from trustream.models.protocol import Float64
 
 # Words that are looked at in one go.
 _AT_ONCE = 4096

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.families import beta, dirichlet
 from trustream.kernels import threads
 from trustream.models.mixture import bernoulli_batch, feature_blocks
@@ -21,9 +22,6 @@ from trustream.models.mixture.bernoulli_batch import BernoulliBatch
 from trustream.models.mixture.feature_blocks import Scores
 from trustream.models.mixture.model import MixtureModel, positive
 from trustream.models.protocol import Rows
-
-Array = NDArray[Any]
-Float64 = NDArray[np.float64]
 
 # Features are worked on in parts of about this many numbers, which stay in the cache.
 _PART_NUMBERS = 2**14

@@ -20,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from trustream.array_types import Array, Float64
 from trustream.kernels import LANES, threads
 from trustream.kernels import get as get_kernels
 from trustream.models.mixture import feature_blocks
 from trustream.models.mixture.feature_blocks import Moments, Scores
 from trustream.models.protocol import Rows
 
-Array = NDArray[Any]
-Float64 = NDArray[np.float64]
 Which = slice | NDArray[np.intp]
 
 # Data points that share their sums: fixed, so that threads do not change a result.

@@ -16,16 +16,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.kernels import get as get_kernels
 from trustream.kernels import threads
-
-Array = NDArray[Any]
-Float64 = NDArray[np.float64]
 
 # Data points in a block, and about how many numbers its features and its moments may hold. Batch
 # sizes are often multiples of 100, and then nothing has to be filled up.

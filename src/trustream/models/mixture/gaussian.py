@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.families import dirichlet, inverse_wishart
 from trustream.families import normal_inverse_gamma as nig
 from trustream.families import normal_inverse_wishart as niw
@@ -27,9 +28,6 @@ from trustream.models.mixture.gaussian_features import GaussianBatch, GaussianFe
 from trustream.models.mixture.gaussian_prior import GaussianPrior
 from trustream.models.mixture.model import MixtureModel
 from trustream.models.protocol import Rows
-
-Array = NDArray[Any]
-Float64 = NDArray[np.float64]
 
 
 class GaussianExpected(NamedTuple):

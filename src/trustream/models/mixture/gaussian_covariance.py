@@ -14,19 +14,18 @@ the component: both are left out of the features.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Float64
 from trustream.families import normal_inverse_gamma as nig
 from trustream.families import normal_inverse_wishart as niw
 from trustream.families import symmetric
 from trustream.families import tied_normal_inverse_wishart as tied
 from trustream.kernels import threads
-
-Float64 = NDArray[np.float64]
 
 # Components are worked on in parts of about this many matrix entries, which stay in the cache.
 _PART_NUMBERS = 2**15
@@ -54,39 +53,61 @@ class Terms(NamedTuple):
     log_det_precision: Float64
 
 
-class Kind(Protocol):
+class Kind(ABC):
     """What the model asks of a kind of covariance; d is the number of features."""
 
+    # The module of the family.
+    _family: Any
+
+    @abstractmethod
     def n_columns(self, d: int) -> int:
         """F, the number of features of y."""
 
+    @abstractmethod
     def shapes(self, k: int, d: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Shapes of C and nu."""
 
+    @abstractmethod
     def pack(self, squares: Float64) -> Float64:
-        """C for one (D, D) matrix a component, stacked (K, D, D)."""
+        """C for one (D, D) matrix per component, stacked (K, D, D)."""
 
+    @abstractmethod
+    def family(self, natural: GaussianNatural) -> niw.Natural:
+        """The family's own form."""
+
+    @abstractmethod
     def terms(self, natural: GaussianNatural, n_threads: int) -> Terms:
         """The expected log-likelihood."""
 
     def inner(self, natural: GaussianNatural, statistics: GaussianNatural) -> float:
         """sum_k <E[t], s_k> in nats, t = (-mu' Sigma^-1 mu / 2, Sigma^-1 mu, -Sigma^-1 / 2,
 
-        -log|Sigma| / 2) as in `normal_inverse_wishart`.
+        -log|Sigma| / 2) as in `normal_inverse_wishart`; here for features y and its squares.
         """
+        _, s, sm, C, nu = statistics
+        weights, quadratic, log_det = self.terms(natural, 1)
+        features = (weights * np.concatenate([sm, C], axis=1)).sum()
+        return float(features - quadratic @ s / 2 + log_det @ nu / 2)
 
     def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
         """KL between the (mu_k, Sigma_k) of both, in nats."""
+        return float(np.sum(self._family.kl(self.family(natural), self.family(other))))
 
     def mean(self, natural: GaussianNatural) -> tuple[Float64, Float64]:
         """E[mu] and E[Sigma], in coordinates y."""
+        means, covariances = self._family.mean(self.family(natural))
+        return means, covariances
 
     def sample(self, natural: GaussianNatural, rng: np.random.Generator) -> tuple[Float64, Float64]:
         """A draw of mu and Sigma, in coordinates y."""
+        means, covariances = self._family.sample(self.family(natural), rng)
+        return means, covariances
 
 
-class Full:
+class Full(Kind):
     """A covariance of its own for each component."""
+
+    _family = niw
 
     def n_columns(self, d: int) -> int:
         return d + symmetric.packed_size(d)
@@ -118,21 +139,11 @@ class Full:
             threads.run(work, threads.split(k, max(1, _PART_NUMBERS // d**2)), n_threads)
         return Terms(weights, quadratic, log_det)
 
-    def inner(self, natural: GaussianNatural, statistics: GaussianNatural) -> float:
-        return _inner(self.terms(natural, 1), statistics)
 
-    def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
-        return float(niw.kl(self.family(natural), self.family(other)).sum())
-
-    def mean(self, natural: GaussianNatural) -> tuple[Float64, Float64]:
-        return niw.mean(self.family(natural))
-
-    def sample(self, natural: GaussianNatural, rng: np.random.Generator) -> tuple[Float64, Float64]:
-        return niw.sample(self.family(natural), rng)
-
-
-class Diag:
+class Diag(Kind):
     """Variances only."""
+
+    _family = nig
 
     def n_columns(self, d: int) -> int:
         return 2 * d
@@ -144,7 +155,6 @@ class Diag:
         return np.diagonal(squares, axis1=-2, axis2=-1)
 
     def family(self, natural: GaussianNatural) -> nig.Natural:
-        """The family's own form."""
         return nig.Natural(*natural[1:])
 
     def terms(self, natural: GaussianNatural, n_threads: int) -> Terms:
@@ -152,21 +162,11 @@ class Diag:
         weights = np.concatenate([expected.linear, expected.precision / -2], axis=1)
         return Terms(weights, expected.quadratic, expected.log_det_precision)
 
-    def inner(self, natural: GaussianNatural, statistics: GaussianNatural) -> float:
-        return _inner(self.terms(natural, 1), statistics)
 
-    def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
-        return float(nig.kl(self.family(natural), self.family(other)).sum())
-
-    def mean(self, natural: GaussianNatural) -> tuple[Float64, Float64]:
-        return nig.mean(self.family(natural))
-
-    def sample(self, natural: GaussianNatural, rng: np.random.Generator) -> tuple[Float64, Float64]:
-        return nig.sample(self.family(natural), rng)
-
-
-class Tied:
+class Tied(Kind):
     """One covariance for all components."""
+
+    _family = tied
 
     def n_columns(self, d: int) -> int:
         return d
@@ -178,7 +178,6 @@ class Tied:
         return symmetric.pack(squares.sum(axis=0))
 
     def family(self, natural: GaussianNatural) -> tied.Natural:
-        """The family's own form."""
         _, s, sm, C, nu = natural
         return tied.Natural(s, sm, symmetric.unpack(C, sm.shape[1]), nu)
 
@@ -198,26 +197,9 @@ class Tied:
         shared = squares @ statistics.C + log_det @ statistics.nu / 2
         return float((weights * statistics.sm).sum() - quadratic @ statistics.s / 2 + shared)
 
-    def kl(self, natural: GaussianNatural, other: GaussianNatural) -> float:
-        return tied.kl(self.family(natural), self.family(other))
-
-    def mean(self, natural: GaussianNatural) -> tuple[Float64, Float64]:
-        return tied.mean(self.family(natural))
-
-    def sample(self, natural: GaussianNatural, rng: np.random.Generator) -> tuple[Float64, Float64]:
-        return tied.sample(self.family(natural), rng)
-
 
 FULL, DIAG, TIED = Full(), Diag(), Tied()
 KINDS: dict[str, Kind] = {"full": FULL, "diag": DIAG, "tied": TIED}
-
-
-def _inner(terms: Terms, statistics: GaussianNatural) -> float:
-    """For kinds whose features are y and its squares."""
-    _, s, sm, C, nu = statistics
-    weights, quadratic, log_det = terms
-    features = (weights * np.concatenate([sm, C], axis=1)).sum()
-    return float(features - quadratic @ s / 2 + log_det @ nu / 2)
 
 
 @cache

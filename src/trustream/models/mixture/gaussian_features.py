@@ -7,7 +7,7 @@ With (1, y, y y') as features the quadratic form of a component is one product,
 
     (y - m)' A (y - m) = m' A m - 2 (A m)' y + <A, y y'>,
 
-at half the cost of one product a component. It cancels: with A = E[Sigma^-1], the absolute error
+at half the cost of one product per component. It cancels: with A = E[Sigma^-1], the absolute error
 is about D 1e-16 y' A y, that is 1e-16 times the squared distance from the prior's mean, in
 standard deviations of the component along the direction in which it is narrowest. Clusters 1e4
 standard deviations apart, or features correlated to 1 - 1e-8, come out right to 1e-5; at 1e8
@@ -21,16 +21,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.families import symmetric
 from trustream.kernels import threads
 from trustream.models.mixture import feature_blocks
 from trustream.models.mixture.gaussian_covariance import KINDS
 from trustream.models.mixture.gaussian_prior import GaussianPrior
-
-Array = NDArray[Any]
-Float64 = NDArray[np.float64]
 
 # Features of a batch are kept if they are at most so many numbers, else computed when needed.
 _KEPT_NUMBERS = 2**22

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 
+from trustream.array_types import Array, Float64
 from trustream.models.mixture.model import positive
-
-Array = NDArray[Any]
-Float64 = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, init=False)

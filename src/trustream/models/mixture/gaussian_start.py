@@ -12,16 +12,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Float64
 from trustream.models.mixture import feature_blocks
-
-Float64 = NDArray[np.float64]
 
 _ROUNDS = 10
 # Beliefs are a matrix of points and components: about so many numbers.
 _MOST_NUMBERS = 2**22
-# Nats a point.
+# Nats per point.
 _EQUAL = 1e-3
 
 
@@ -34,7 +32,7 @@ class Clusters(NamedTuple):
 
 
 def n_points(n_components: int) -> int:
-    """Points to look at: a hundred a component, ten if they are many.
+    """Points to look at: a hundred per component, ten if there are many components.
 
     >>> n_points(50), n_points(1000)
     (5000, 10000)

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from trustream.array_types import Float64
 from trustream.families import symmetric
 from trustream.models.mixture.gaussian_covariance import DIAG, KINDS, TIED, GaussianNatural
-from trustream.models.protocol import Float64
 
 # Rounding errors of a covariance, as a multiple of what is expected of them.
 _NOISE = 100.0

@@ -16,18 +16,15 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from trustream.array_types import Array, Float64
 from trustream.families import dirichlet
 from trustream.kernels import BACKENDS
 from trustream.models.dense_model import BatchT, DenseModel, NaturalT, PriorT
 from trustream.models.mixture import feature_blocks
-from trustream.models.protocol import Float64
-
-Array = NDArray[Any]
 
 
 def positive(name: str, value: ArrayLike) -> Float64:

@@ -13,12 +13,12 @@ import numpy as np
 from scipy import sparse
 
 from trustream import kernels
+from trustream.array_types import Float64
 from trustream.evaluation import validation
 from trustream.evaluation.token_split import observed_halves
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.models.lda.batch import WordBatch, segment_sums
 from trustream.models.lda.natural import LdaNatural
-from trustream.models.protocol import Float64
 from trustream.streaming.stream_model import Score
 
 # Most iterations, and the change that ends them. Documents that are not settled after so many are

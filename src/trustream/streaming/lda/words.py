@@ -10,20 +10,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from trustream.array_types import Array, Float64
 from trustream.models.lda import LazyRows, LdaPrior
-
-Array = NDArray[Any]
 
 # A table that must grow is given room for this much more, so that growing rarely copies it.
 _ROOM = 1.25
 
 
-def starts(words: Sequence[str], n_topics: int, seed: int) -> NDArray[np.float64]:
+def starts(words: Sequence[str], n_topics: int, seed: int) -> Float64:
     """The rows of lambda that words start with, (W, K): Gamma(100, 0.01) draws, mean 1.
 
     >>> rows = starts(["cat", "dog"], 3, 0)
