@@ -1,7 +1,7 @@
 """Make CSR arrays of sparse matrices of any format, with a look at their arrays first.
 
-Each format has a function that says what is wrong, as a `Damage`, before SciPy's conversion, which
-trusts the arrays, sees them. `trustream.matrices` is the way in.
+Each format has a function that says what is wrong, as `DamagedArrays`, before SciPy's conversion,
+which trusts the arrays, sees them. `trustream.matrices` is the way in.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from scipy import sparse
 from trustream.array_types import Array
 
 
-class Damage(ValueError):
+class DamagedArrays(ValueError):
     """What is wrong with the arrays of a sparse matrix."""
 
 
@@ -32,7 +32,7 @@ def csr(matrix: Any) -> sparse.csr_array:
 
     Raises:
         NotNumbers: its entries are no real numbers.
-        Damage, or whatever looking at broken parts raises: its arrays do not fit together.
+        DamagedArrays, or whatever looking at broken parts raises: its arrays do not fit together.
     """
     return _BY_FORMAT[matrix.format](matrix)
 
@@ -67,7 +67,7 @@ def _integers(array: Any, what: str) -> Array:
         found = type(array).__name__
         if isinstance(array, np.ndarray):
             found = f"an array of shape {array.shape} and type {array.dtype}"
-        raise Damage(f"{what} is {found}, expected a one-dimensional array of integers")
+        raise DamagedArrays(f"{what} is {found}, expected a one-dimensional array of integers")
     # An unsigned number that does not fit turns negative, which is found.
     small = array.dtype.itemsize < 4 or array.dtype == np.int32
     return np.require(array, np.int32 if small else np.int64, ["C", "A"])
@@ -83,20 +83,20 @@ def _compressed(
 
     indices, indptr = _integers(matrix.indices, "indices"), _integers(matrix.indptr, "indptr")
     if indptr.size != n_rows + 1:
-        raise Damage(f"indptr has {indptr.size} numbers, expected {n_rows + 1}")
+        raise DamagedArrays(f"indptr has {indptr.size} numbers, expected {n_rows + 1}")
     if indices.size != n_entries:
-        raise Damage(f"indices has {indices.size} numbers, data has {n_entries}")
+        raise DamagedArrays(f"indices has {indices.size} numbers, data has {n_entries}")
     row, place, canonical = first_fault(indptr.astype(np.int64, copy=False), indices, n_columns)
     line, across = words
     if place >= 0:
-        raise Damage(
+        raise DamagedArrays(
             f"{line} {row} has {across} {indices[place]} (entry {place}), expected "
             f"{f'0 to {n_columns - 1}' if n_columns else 'none'}"
         )
     if row >= 0:
         begin, *end = indptr[row : row + 2].tolist()
         reach = f" to {end[0]}" if end else ""
-        raise Damage(
+        raise DamagedArrays(
             f"indptr has {line} {row} from {begin}{reach}, expected it to rise from 0 to at most "
             f"{n_entries}, the number of entries"
         )
@@ -107,7 +107,7 @@ def _compressed(
 
 def _data(matrix: Any, ndim: int = 1) -> Array:
     if not isinstance(matrix.data, np.ndarray) or matrix.data.ndim != ndim:
-        raise Damage(f"data is not an array of {ndim} dimension{'s' if ndim > 1 else ''}")
+        raise DamagedArrays(f"data is not an array of {ndim} dimension{'s' if ndim > 1 else ''}")
     return np.require(numbers(matrix.data), requirements=["C", "A"])
 
 
@@ -137,7 +137,7 @@ def _from_bsr(matrix: Any) -> sparse.csr_array:
     data, (n_rows, n_columns) = _data(matrix, 3), matrix.shape
     n_blocks, height, width = data.shape
     if not (height and width) or n_rows % height or n_columns % width:
-        raise Damage(f"blocks of {height} x {width} do not fill {n_rows} x {n_columns}")
+        raise DamagedArrays(f"blocks of {height} x {width} do not fill {n_rows} x {n_columns}")
     n_rows, n_columns = n_rows // height, n_columns // width
     words = ("row of blocks", "column of blocks")
     indices, indptr, _ = _compressed(matrix, n_blocks, n_rows, n_columns, words)
@@ -150,11 +150,11 @@ def _from_coo(matrix: Any) -> sparse.csr_array:
     coords = [_integers(axis, "an axis of coords") for axis in matrix.coords]
     if len(coords) != 2 or any(axis.size != data.size for axis in coords):
         sizes = [axis.size for axis in coords]
-        raise Damage(f"coords has {sizes} numbers, expected {data.size} rows and columns")
+        raise DamagedArrays(f"coords has {sizes} numbers, expected {data.size} rows and columns")
     for axis, size, word in zip(coords, matrix.shape, ("row", "column"), strict=True):
         outside = np.flatnonzero((axis < 0) | (axis >= size))
         if outside.size:
-            raise Damage(f"entry {outside[0]} has {word} {axis[outside[0]]} of {size}")
+            raise DamagedArrays(f"entry {outside[0]} has {word} {axis[outside[0]]} of {size}")
     data = data.astype(wide(data.dtype), copy=False)
     return sparse.coo_array((data, tuple(coords)), shape=matrix.shape).tocsr()
 
@@ -162,7 +162,7 @@ def _from_coo(matrix: Any) -> sparse.csr_array:
 def _from_dia(matrix: Any) -> sparse.csr_array:
     offsets, data = _integers(matrix.offsets, "offsets"), _data(matrix, 2)
     if data.shape[0] != offsets.size:
-        raise Damage(f"data has shape {data.shape} for {offsets.size} diagonals")
+        raise DamagedArrays(f"data has shape {data.shape} for {offsets.size} diagonals")
     n_rows, n_columns = matrix.shape
     # Of a diagonal that does not meet the matrix nothing is in it, and its number may not fit.
     inside = (offsets > -n_rows) & (offsets < n_columns)
@@ -173,7 +173,7 @@ def _from_lil(matrix: Any) -> sparse.csr_array:
     rows, data = list(matrix.rows), list(matrix.data)
     lengths = [len(row) for row in rows]
     if len(rows) != matrix.shape[0] or lengths != [len(values) for values in data]:
-        raise Damage("its lists of columns and of values have different lengths")
+        raise DamagedArrays("its lists of columns and of values have different lengths")
     columns = np.array([*chain.from_iterable(rows)] or np.empty(0, np.int64))
     values = np.array([*chain.from_iterable(data)] or np.empty(0), matrix.dtype)
     coords = (np.repeat(np.arange(len(rows)), lengths), columns)

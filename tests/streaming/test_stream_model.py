@@ -85,7 +85,7 @@ class ClusterStream(StreamModel):
         values = model.predictive_log_density(state.lambda_, state.prior, batch)
         return Score(float(values.mean()), 0.0, values.size, int(documents.counts.sum()))
 
-    def format(self, n_words: int) -> state_arrays.Format:
+    def format(self, n_words: int) -> state_arrays.StateFormat:
         return state_arrays.bernoulli(self.n_components, n_words)
 
     def estimator(

@@ -109,7 +109,7 @@ class VariationalEstimator(Bounds, BaseEstimator):
         return None
 
     @abstractmethod
-    def _format(self, n_features: int) -> state_arrays.Format:
+    def _format(self, n_features: int) -> state_arrays.StateFormat:
         """What the arrays of a saved state must be."""
 
     @abstractmethod

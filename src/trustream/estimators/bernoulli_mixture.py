@@ -164,7 +164,7 @@ class BernoulliMixture(MixtureEstimator):
         """E[beta], (n_components, n_features)."""
         return self._expected().probs
 
-    def _format(self, n_features: int) -> state_arrays.Format:
+    def _format(self, n_features: int) -> state_arrays.StateFormat:
         return state_arrays.bernoulli(self.n_components, n_features)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:

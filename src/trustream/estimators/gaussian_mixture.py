@@ -213,7 +213,7 @@ class GaussianMixture(MixtureEstimator):
             "degrees_of_freedom_prior": None,
         }
 
-    def _format(self, n_features: int) -> state_arrays.Format:
+    def _format(self, n_features: int) -> state_arrays.StateFormat:
         return state_arrays.gaussian(self.n_components, n_features, self.covariance_type)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:

@@ -288,7 +288,7 @@ class LatentDirichletAllocation(
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _format(self, n_features: int) -> state_arrays.Format:
+    def _format(self, n_features: int) -> state_arrays.StateFormat:
         dtype = parameters.dtype_name(self.dtype)
         return state_arrays.lda(self.n_components, n_features, dtype)
 

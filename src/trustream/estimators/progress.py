@@ -15,14 +15,14 @@ def _is_terminal() -> bool:
     return sys.stderr is not None and sys.stderr.isatty()
 
 
-class Report(Protocol):
+class StepReport(Protocol):
     """Called after each step with how far the fit is."""
 
     def __call__(self, done: int, info: Any) -> None: ...
 
 
 @contextmanager
-def progress(name: str, n_steps: int, steps_per_pass: int, verbose: int) -> Iterator[Report]:
+def progress(name: str, n_steps: int, steps_per_pass: int, verbose: int) -> Iterator[StepReport]:
     """A reporter for a fit of `n_steps` steps; silent unless `verbose`, always on stderr."""
     if not verbose:
         yield lambda done, info: None
@@ -34,7 +34,7 @@ def progress(name: str, n_steps: int, steps_per_pass: int, verbose: int) -> Iter
 
 
 @contextmanager
-def _bar(name: str, n_steps: int) -> Iterator[Report]:
+def _bar(name: str, n_steps: int) -> Iterator[StepReport]:
     # Imported late: a silent fit does not need it.
     from rich.console import Console
     from rich.progress import (
@@ -61,7 +61,7 @@ def _bar(name: str, n_steps: int) -> Iterator[Report]:
         yield report
 
 
-def _lines(name: str, n_steps: int, steps_per_pass: int) -> Report:
+def _lines(name: str, n_steps: int, steps_per_pass: int) -> StepReport:
     start = time.monotonic()
 
     def report(done: int, info: Any) -> None:

@@ -21,7 +21,7 @@ from trustream.models.protocol import ConjugateModel, Rows
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class DrawnRows:
     """Rows of the data, to be prepared in parts."""
 
     data: Any
@@ -110,16 +110,16 @@ class StreamingBatch(Algorithm):
         """lambda = eta until the first draw replaces it."""
         return streaming_vb.init(model, prior)
 
-    def batch(self, model: Any, data: Any, rows: Rows | slice) -> Drawn:
+    def batch(self, model: Any, data: Any, rows: Rows | slice) -> DrawnRows:
         """The rows themselves, which are prepared in parts, pass by pass."""
-        return Drawn(data, np.arange(data.shape[0])[rows])
+        return DrawnRows(data, np.arange(data.shape[0])[rows])
 
     def savepoint(self, model: Any, state: State, batch: Any) -> Callable[[], None]:
         """Nothing: a step works on parameters of its own."""
         return lambda: None
 
     def step(
-        self, model: Any, state: State, batch: Drawn, options: StepOptions
+        self, model: Any, state: State, batch: DrawnRows, options: StepOptions
     ) -> tuple[State, Info]:
         """Learn from a draw; what was learned before is replaced."""
         make = options.start

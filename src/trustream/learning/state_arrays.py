@@ -1,7 +1,7 @@
 """A state as named arrays and a few JSON values, and back: what every model on disk is made of.
 
 Files of estimators, checkpoints of streams and exported models all hold a state in this form. What
-a file claims is compared with the model's `Format` before anything is made from it.
+a file claims is compared with the model's `StateFormat` before anything is made from it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ FLOATS = ("float32", "float64")
 ONE: tuple[tuple[int, ...], ...] = ((),)
 
 
-class Format(NamedTuple):
+class StateFormat(NamedTuple):
     """What the arrays of a model's state must be.
 
     Attributes:
@@ -82,7 +82,7 @@ class Format(NamedTuple):
         return table
 
 
-def lda(n_topics: int, n_words: int, dtype: str) -> Format:
+def lda(n_topics: int, n_words: int, dtype: str) -> StateFormat:
     """Of `LdaModel`."""
     k, v = n_topics, n_words
     # A stream may not have any words yet.
@@ -97,10 +97,10 @@ def lda(n_topics: int, n_words: int, dtype: str) -> Format:
         "prior.pattern": Array([(1, 1), (v, 1), (v, k)], above=0.0),
         "prior.pattern_sums": sums,
     }
-    return Format(LazyRows, LdaPrior, arrays, ("stored",), check_lda)
+    return StateFormat(LazyRows, LdaPrior, arrays, ("stored",), check_lda)
 
 
-def bernoulli(n_components: int, n_features: int) -> Format:
+def bernoulli(n_components: int, n_features: int) -> StateFormat:
     """Of `BernoulliModel`."""
     k, d = n_components, n_features
     arrays = {
@@ -111,10 +111,10 @@ def bernoulli(n_components: int, n_features: int) -> Format:
         "prior.a": Array([(), (d,)], above=0.0),
         "prior.b": Array([(), (d,)], above=0.0),
     }
-    return Format(BernoulliNatural, BernoulliPrior, arrays, BernoulliNatural._fields)
+    return StateFormat(BernoulliNatural, BernoulliPrior, arrays, BernoulliNatural._fields)
 
 
-def gaussian(n_components: int, n_features: int, covariance_type: str) -> Format:
+def gaussian(n_components: int, n_features: int, covariance_type: str) -> StateFormat:
     """Of `GaussianModel`."""
     k, d = n_components, n_features
     C, nu = KINDS[covariance_type].shapes(k, d)
@@ -134,7 +134,7 @@ def gaussian(n_components: int, n_features: int, covariance_type: str) -> Format
     def check(lambda_: GaussianNatural, prior: GaussianPrior) -> None:
         check_gaussians(covariance_type, lambda_)
 
-    return Format(GaussianNatural, GaussianPrior, arrays, GaussianNatural._fields, check)
+    return StateFormat(GaussianNatural, GaussianPrior, arrays, GaussianNatural._fields, check)
 
 
 def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -158,7 +158,7 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 
 def from_arrays(
-    format: Format, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
+    format: StateFormat, header: Mapping[str, Any], arrays: Mapping[str, np.ndarray]
 ) -> State:
     """The state that `to_arrays` took apart, of arrays that fit the format's table.
 

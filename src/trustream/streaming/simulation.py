@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from trustream.learning import algorithms
 from trustream.store.protocol import Store
 from trustream.streaming import simulator
 from trustream.streaming.published import save_settings
@@ -128,7 +129,7 @@ def run_simulation(
             p=p,
             rng=np.random.default_rng(random_state),
             # The paper does the same for this algorithm.
-            whole=method == "streaming-vb",
+            whole=algorithms.get(method).data == "arrivals",
         )
         for tick, info in simulator.simulate(
             store, trainer, stream, steps_per_tick=steps_per_tick, n_ticks=n_ticks

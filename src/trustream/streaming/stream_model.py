@@ -19,7 +19,7 @@ from trustream.inference.restoring import Undo
 from trustream.inference.state import State
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import Recipe
-from trustream.learning.state_arrays import Format
+from trustream.learning.state_arrays import StateFormat
 from trustream.store.protocol import Documents
 
 # (column, word) pairs that are new or mean another word now; None where a column has none.
@@ -112,7 +112,7 @@ class StreamModel(ABC):
     # --- results
 
     @abstractmethod
-    def format(self, n_words: int) -> Format:
+    def format(self, n_words: int) -> StateFormat:
         """What the arrays of a saved state must be."""
 
     @abstractmethod

@@ -23,7 +23,13 @@ from trustream.kernels import threads
 from trustream.models.dense_model import like
 from trustream.models.mixture import feature_blocks
 from trustream.models.mixture.feature_blocks import Scores
-from trustream.models.mixture.gaussian_covariance import DIAG, KINDS, TIED, GaussianNatural, Kind
+from trustream.models.mixture.gaussian_covariance import (
+    DIAG,
+    KINDS,
+    TIED,
+    CovarianceKind,
+    GaussianNatural,
+)
 from trustream.models.mixture.gaussian_features import GaussianBatch, GaussianFeatures
 from trustream.models.mixture.gaussian_prior import GaussianPrior
 from trustream.models.mixture.model import MixtureModel
@@ -75,7 +81,7 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
             raise ValueError(f"start_count must be positive and finite, got {self.start_count}")
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> CovarianceKind:
         """The kind of covariance, which knows the layout of lambda_."""
         return KINDS[self.covariance_type]
 

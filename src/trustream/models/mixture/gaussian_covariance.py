@@ -53,7 +53,7 @@ class Terms(NamedTuple):
     log_det_precision: Float64
 
 
-class Kind(ABC):
+class CovarianceKind(ABC):
     """What the model asks of a kind of covariance; d is the number of features."""
 
     # The module of the family.
@@ -104,7 +104,7 @@ class Kind(ABC):
         return means, covariances
 
 
-class Full(Kind):
+class Full(CovarianceKind):
     """A covariance of its own for each component."""
 
     _family = niw
@@ -140,7 +140,7 @@ class Full(Kind):
         return Terms(weights, quadratic, log_det)
 
 
-class Diag(Kind):
+class Diag(CovarianceKind):
     """Variances only."""
 
     _family = nig
@@ -163,7 +163,7 @@ class Diag(Kind):
         return Terms(weights, expected.quadratic, expected.log_det_precision)
 
 
-class Tied(Kind):
+class Tied(CovarianceKind):
     """One covariance for all components."""
 
     _family = tied
@@ -199,7 +199,7 @@ class Tied(Kind):
 
 
 FULL, DIAG, TIED = Full(), Diag(), Tied()
-KINDS: dict[str, Kind] = {"full": FULL, "diag": DIAG, "tied": TIED}
+KINDS: dict[str, CovarianceKind] = {"full": FULL, "diag": DIAG, "tied": TIED}
 
 
 @cache

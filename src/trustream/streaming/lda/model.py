@@ -203,8 +203,9 @@ class TopicStream(StreamModel):
 
     def follow(self, state: State, changes: Changes) -> State:
         """Rows of lambda for new words; those of evicted words return to the prior."""
-        # The posterior of streaming VB starts at the prior.
-        seed = None if self.method == "streaming-vb" else self.random_state
+        # Where each document counts once, the posterior starts at the prior.
+        counts_once = algorithms.get(self.method).data == "arrivals"
+        seed = None if counts_once else self.random_state
         lambda_, prior = words.followed(state.lambda_, state.prior, changes, seed)
         return replace(state, lambda_=lambda_, prior=prior)
 
@@ -224,7 +225,7 @@ class TopicStream(StreamModel):
 
     # --- results
 
-    def format(self, n_words: int) -> state_arrays.Format:
+    def format(self, n_words: int) -> state_arrays.StateFormat:
         """Of LDA."""
         return state_arrays.lda(self.n_components, n_words, self.dtype)
 
