@@ -86,7 +86,7 @@ class ClusterStream(StreamModel):
         return Score(float(values.mean()), 0.0, values.size, int(documents.counts.sum()))
 
     def format(self, n_words: int) -> state_arrays.StateFormat:
-        return state_arrays.bernoulli(self.n_components, n_words)
+        return state_arrays.bernoulli(self.n_components, n_words, "float64")
 
     def estimator(
         self, state: State, words: Sequence[str | None], rng: Any, n_seen: int

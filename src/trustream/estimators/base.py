@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
 from trustream import matrices, persist
-from trustream._schema import Array
+from trustream._schema import Array, check_entries
 from trustream.estimators import parameters, saving
 from trustream.estimators.bounds import Bounds
 from trustream.estimators.progress import compilation_notice, progress
@@ -139,6 +140,8 @@ class VariationalEstimator(Bounds, BaseEstimator):
     def _fit(self, X: Any) -> Any:
         self._validate_params()
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
+        if goes_on:
+            self._check_unchanged()
         X = self._check_data(X, reset=not goes_on)
         learner = self._learner()
         rng = copy.deepcopy(self._rng) if goes_on else parameters.generator(self.random_state)
@@ -217,6 +220,8 @@ class VariationalEstimator(Bounds, BaseEstimator):
         first = not self.__sklearn_is_fitted__()
         with self._unchanged_on_error(), threads.one_blas_thread():
             self._validate_params()
+            if not first:
+                self._check_unchanged()
             X = self._check_data(X, reset=first)
             learner = self._learner()
             rng = parameters.generator(self.random_state) if first else self._rng
@@ -271,8 +276,20 @@ class VariationalEstimator(Bounds, BaseEstimator):
         return self._state
 
     def _check_fitted_data(self, X: Any) -> Any:
-        self._fitted_state()
+        self._check_unchanged()
         return self._check_data(X, reset=False)
+
+    def _check_unchanged(self) -> None:
+        """Refuse parameters that do not describe what is fitted: kernels trust shapes and types."""
+        state = replace(self._fitted_state(), memory=None)
+        try:
+            table = self._format(self.n_features_in_).arrays
+            check_entries(state_arrays.to_arrays(state)[0], table)
+        except ValueError as error:
+            raise ValueError(
+                f"this {type(self).__name__} was fitted with other parameters than it has now "
+                f"({error}): change them back, or fit it again"
+            ) from error
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         """X as scikit-learn takes it; if sparse, a `matrices.csr`."""

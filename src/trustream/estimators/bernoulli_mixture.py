@@ -165,7 +165,8 @@ class BernoulliMixture(MixtureEstimator):
         return self._expected().probs
 
     def _format(self, n_features: int) -> state_arrays.StateFormat:
-        return state_arrays.bernoulli(self.n_components, n_features)
+        dtype = parameters.dtype_name(self.dtype)
+        return state_arrays.bernoulli(self.n_components, n_features, dtype)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:
         pairs = Array([(2,), (2, n_features)], NUMBERS, above=0.0)

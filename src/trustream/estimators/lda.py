@@ -316,7 +316,7 @@ class LatentDirichletAllocation(
         return matrices.with_summed_entries(self._check_counts(X, reset))
 
     def _check_fitted_data(self, X: Any) -> sp.csr_array:
-        self._fitted_state()
+        self._check_unchanged()
         return self._check_counts(X, reset=False)
 
     def _check_counts(self, X: Any, reset: bool) -> sp.csr_array:

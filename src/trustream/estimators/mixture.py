@@ -75,7 +75,8 @@ class MixtureEstimator(
         return self._expected().weights
 
     def _expected(self) -> Any:
-        state = self._fitted_state()
+        self._check_unchanged()
+        state = self._state
         return self._current_model().expected(state.lambda_, state.prior)
 
     def _finish(self, X: Any) -> None:

@@ -100,13 +100,13 @@ def lda(n_topics: int, n_words: int, dtype: str) -> StateFormat:
     return StateFormat(LazyRows, LdaPrior, arrays, ("stored",), check_lda)
 
 
-def bernoulli(n_components: int, n_features: int) -> StateFormat:
+def bernoulli(n_components: int, n_features: int, dtype: str) -> StateFormat:
     """Of `BernoulliModel`."""
     k, d = n_components, n_features
     arrays = {
         "lambda.gamma": Array([(k,)], above=0.0),
-        "lambda.a": Array([(d, k)], FLOATS, above=0.0),
-        "lambda.b": Array([(d, k)], FLOATS, above=0.0),
+        "lambda.a": Array([(d, k)], (dtype,), above=0.0),
+        "lambda.b": Array([(d, k)], (dtype,), above=0.0),
         "prior.alpha": Array([(k,)], above=0.0),
         "prior.a": Array([(), (d,)], above=0.0),
         "prior.b": Array([(), (d,)], above=0.0),
