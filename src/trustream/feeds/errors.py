@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,9 +40,10 @@ class BadRecord:
     @property
     def problem(self) -> str:
         """What is wrong, without where it stands."""
-        found = " ".join(part for part in (self.field, self.found) if part)
-        expected = f"expected {self.expected}" if self.expected else ""
-        problem = ", ".join(part for part in (found, expected) if part)
+        both = self.field and self.found
+        problem = f"{self.field} {self.found}" if both else self.field or self.found or ""
+        if self.expected:
+            problem += f"{', ' if problem else ''}expected {self.expected}"
         return f"{problem}; {self.advice}" if self.advice else problem
 
     def __str__(self) -> str:
@@ -66,8 +67,18 @@ class InvalidValue(ValueError):
         expected: str | None = None,
         advice: str | None = None,
     ) -> None:
-        self.bad = BadRecord("", 0, field, found, expected, advice)
-        super().__init__(self.bad.problem)
+        # Nothing is made of these until somebody asks: files may be full of bad records.
+        super().__init__(field, found, expected, advice)
+
+    def at(self, file: str, line: int) -> BadRecord:
+        """The bad record of a file."""
+        return BadRecord(file, line, *self.args)
+
+    def __str__(self) -> str:
+        return self.at("", 0).problem
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
 
 # What making a record raises if the record is to blame.
@@ -83,7 +94,7 @@ def bad_record(error: InvalidValue | MemoryError, file: str, line: int) -> BadRe
     'needs more memory than there is; a lower max_bytes refuses such records'
     """
     if isinstance(error, InvalidValue):
-        return replace(error.bad, file=file, line=line)
+        return error.at(file, line)
     return BadRecord(
         file,
         line,
