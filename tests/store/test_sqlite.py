@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ import pytest
 from tests.reliability.rounds import rounds
 from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, documents, everything
-from trustream.store import DocumentStore, Record, StoreError, database, open_store, sqlite
+from trustream.store import DocumentStore, Record, StoreError, open_store, sqlite
 from trustream.store.sqlite import SqliteDatabase
-from trustream.store.table_rows import DocumentRow
+from trustream.store.sqlite_tables import SqliteTables
 
 
 def pragma(store: DocumentStore, text: str) -> object:
@@ -236,17 +237,19 @@ def test_an_interrupted_reader_whose_exception_is_kept(
 ) -> None:
     """As notebooks keep the last one: it has the cursor that was being read from."""
 
-    class Interrupting(DocumentRow):
-        @classmethod
-        def _make(cls, values: object) -> None:  # type: ignore[override]
-            raise KeyboardInterrupt
+    real = SqliteTables._select_in
+
+    def interrupting(*arguments: Any) -> Any:
+        cursor = real(*arguments)
+        next(cursor)
+        raise KeyboardInterrupt
 
     with open_store(file, min_documents=1, held_out=0.0) as store, open_store(file) as other:
         store.append(Record(f"{i}", ["x"]) for i in range(50))
         store._database._patience = 5.0  # type: ignore[attr-defined]
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt) as kept:
-            patch.setattr(database, "DocumentRow", Interrupting)
-            store.read([str(i) for i in range(20)])
+            patch.setattr(SqliteTables, "_select_in", interrupting)
+            store.draw(20, np.random.default_rng(0))
         assert kept.traceback
         other.append([Record("of another", ["y"])])
         assert store.totals().documents == 51
