@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -250,6 +251,14 @@ class VariationalEstimator(Bounds, BaseEstimator):
         if self.callback is not None:
             self.callback(self._state, info)
         return self
+
+    @classmethod
+    @cache
+    def _get_param_names(cls) -> list[str]:
+        # scikit-learn looks at the signature of __init__ each time, which takes as long as a
+        # small step.
+        names: list[str] = super()._get_param_names()
+        return names
 
     def _unchanged_on_error(self) -> _Unchanged:
         """A context that leaves every attribute as it was if something goes wrong inside."""

@@ -127,7 +127,7 @@ class Database(ABC):
         self._execute(
             "UPDATE state SET sequence=?, vocabulary=?, training=?, held_out=?,"
             " token_count=?, words=?, added=?, next_word=?, next_document=?",
-            *astuple(counters),
+            *counters.row(),
         )
         self._detector.written = counters.sequence
 

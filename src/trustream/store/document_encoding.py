@@ -84,7 +84,7 @@ def pack(found: PairCounts, n_documents: int) -> list[bytes]:
 def unpack_batch(contents: Sequence[bytes], numbers: Ints) -> PairCounts:
     """Words and counts of documents whose numbers in the batch are given and rise."""
     indptr, words, counts = unpack(contents)
-    documents = np.repeat(numbers, np.diff(indptr))
+    documents = np.repeat(numbers, indptr[1:] - indptr[:-1])
     return PairCounts(pair(documents, words.astype(np.int64)), counts.astype(np.int64))
 
 
@@ -102,9 +102,13 @@ def sum_pairs(pairs: Ints, counts: Ints | None) -> PairCounts:
     else:
         order = np.argsort(pairs, kind="stable")
         pairs, counts = pairs[order], counts[order]
-    starts = np.flatnonzero(np.r_[True, pairs[1:] != pairs[:-1]])
+    is_first = np.ones(len(pairs), bool)
+    np.not_equal(pairs[1:], pairs[:-1], out=is_first[1:])
+    starts = np.flatnonzero(is_first)
     if counts is None:
-        sums = np.diff(starts, append=len(pairs))
+        sums = np.empty_like(starts)
+        sums[:-1] = starts[1:] - starts[:-1]
+        sums[-1] = len(pairs) - starts[-1]
     else:
         sums = np.add.reduceat(counts, starts)
     return PairCounts(pairs[starts], sums)
@@ -175,7 +179,8 @@ def readable(content: object, there: NDArray[np.bool_]) -> bytes:
 def tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
     """The different words, in order, and how often each occurs."""
     if n_words > 4 * len(words):
-        return np.unique(words, return_counts=True)
+        found = sum_pairs(words, None)
+        return found.pairs, found.counts
     counts = np.bincount(words, minlength=n_words)
     there = np.flatnonzero(counts)
     return there, counts[there]

@@ -45,7 +45,9 @@ class DocumentFrequencies:
             return []
         self._grow(int(words.max()) + 1)
         self._values[words] += by
-        numbers = np.unique(words // BLOCK)
+        numbers = words // BLOCK
+        if len(numbers) > 1:
+            numbers = np.unique(numbers)
         rows = self._values.reshape(-1, BLOCK)[numbers].astype("<i4")
         return list(zip(numbers.tolist(), (row.tobytes() for row in rows), strict=True))
 

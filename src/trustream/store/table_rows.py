@@ -31,6 +31,10 @@ class Counters:
     next_word: int
     next_document: int
 
+    def row(self) -> tuple[int, ...]:
+        """The values in the table's order; `dataclasses.astuple` takes ten times as long."""
+        return tuple(getattr(self, name) for name in self.__slots__)
+
 
 class DocumentRow(NamedTuple):
     """A stored document: a row of the table `document`.

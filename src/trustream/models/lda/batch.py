@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.models.protocol import Rows
+
+
+class CountRows(NamedTuple):
+    """The arrays of a CSR matrix of counts, for who has them: SciPy looks at them again, which
+    takes as long as drawing a batch from a store."""
+
+    indptr: Array
+    indices: Array
+    data: Array
+    shape: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +37,7 @@ class WordBatch:
         positions: (nnz,) where that pair stands in `ids` and `counts`.
         lengths: (B,) tokens of each document, float64.
         word_counts: (W,) tokens of each word, float64.
+        shares: ranges of documents by number of threads, as they were worked out before.
     """
 
     indptr: Array
@@ -38,6 +49,7 @@ class WordBatch:
     positions: Array
     lengths: Array
     word_counts: Array
+    shares: dict[int, list[Any]] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def size(self) -> int:
@@ -78,7 +90,7 @@ class BatchMaker:
         return BatchMaker, self._settings
 
     def __call__(self, counts: Any, rows: Rows | slice) -> WordBatch:
-        """Rows of a scipy CSR matrix (N, V) whose entries were validated."""
+        """Rows of a CSR matrix (N, V), SciPy's or `CountRows`, whose entries were validated."""
         with np.errstate(over="ignore"):  # a step with infinite counts is refused
             indptr, global_ids, weights = self._entries(counts, rows)
         n = weights.size

@@ -177,7 +177,10 @@ class LdaComputation:
         threads.run(work, word_parts(n_words, self.n_threads), self.n_threads)
 
     def _over_documents(self, work: Any, batch: WordBatch) -> None:
-        threads.run(work, document_parts(batch.indptr, self.n_threads), self.n_threads)
+        n_threads, shares = self.n_threads, batch.shares
+        if n_threads not in shares:
+            shares[n_threads] = document_parts(batch.indptr, n_threads)
+        threads.run(work, shares[n_threads], n_threads)
 
 
 def word_blocks(n_words: int) -> Iterator[Array]:

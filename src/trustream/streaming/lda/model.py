@@ -20,6 +20,7 @@ from trustream.learning import algorithms, recipe, state_arrays
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import STREAM, Recipe
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
+from trustream.models.lda.batch import CountRows
 from trustream.store.protocol import Documents
 from trustream.streaming.lda import words
 from trustream.streaming.lda.score import score
@@ -193,13 +194,10 @@ class TopicStream(StreamModel):
         )
         return Learner(model, self.recipe)
 
-    def data(self, documents: Documents, n_words: int) -> sparse.csr_array:
+    def data(self, documents: Documents, n_words: int) -> CountRows:
         """Their counts, (documents, words)."""
-        counts = sparse.csr_array((len(documents.keys), n_words), dtype=documents.counts.dtype)
-        # Given one by one, the arrays are not looked at: the store made them.
-        counts.data, counts.indices = documents.counts, documents.indices
-        counts.indptr = documents.indptr
-        return counts
+        shape = len(documents.keys), n_words
+        return CountRows(documents.indptr, documents.indices, documents.counts, shape)
 
     def follow(self, state: State, changes: Changes) -> State:
         """Rows of lambda for new words; those of evicted words return to the prior."""

@@ -17,7 +17,7 @@ from trustream.array_types import Float64
 from trustream.evaluation import validation
 from trustream.evaluation.token_split import observed_halves
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
-from trustream.models.lda.batch import WordBatch, segment_sums
+from trustream.models.lda.batch import CountRows, WordBatch, segment_sums
 from trustream.models.lda.natural import LdaNatural
 from trustream.streaming.stream_model import Score
 
@@ -29,13 +29,17 @@ _AT_ONCE = 8192
 
 
 def score(
-    model: LdaModel, lambda_: LazyRows, prior: LdaPrior, counts: sparse.csr_array, seed: int
+    model: LdaModel,
+    lambda_: LazyRows,
+    prior: LdaPrior,
+    counts: CountRows | sparse.csr_array,
+    seed: int,
 ) -> Score | None:
     """Score documents (B, V) under E[beta] and alpha; None if they have too few words.
 
     Takes time for the words of these documents only.
     """
-    batch = model.batch(counts, slice(0, counts.shape[0]))
+    batch = model.batch(counts, slice(None))
     whole = batch.counts.astype(np.int64)
     keys = validation.stream_keys(validation.seed_of(seed), 0, batch.size)
     module = kernels.get("likelihood", model.backend)
