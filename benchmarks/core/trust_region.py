@@ -18,8 +18,7 @@ from trustream.inference import driver, empirical_bayes, schedules, trust_region
 from trustream.inference.state import Info, State
 from trustream.kernels import threads
 from trustream.models.lda import LdaModel
-from trustream.models.lda.batch import WordBatch
-from trustream.models.lda.computation import document_parts
+from trustream.models.lda.batch import WordBatch, document_parts
 
 FILES = articles.FILES
 N_TOPICS, BATCH_SIZE, N_INNER, N_LOCAL = 100, 50, 5, 10

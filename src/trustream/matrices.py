@@ -222,6 +222,19 @@ def n_tokens(counts: sparse.csr_array, name: str = "X") -> float:
     return total
 
 
+def n_columns_used(counts: sparse.csr_array) -> int:
+    """Return the number of columns with an entry.
+
+    Examples
+    --------
+    >>> n_columns_used(sparse.csr_array([[1.0, 0.0, 2.0], [0.0, 0.0, 4.0]]))
+    2
+    """
+    used = np.zeros(counts.shape[1], bool)
+    used[counts.indices] = True
+    return int(used.sum())
+
+
 def _checked(matrix: Any, name: str) -> sparse.csr_array:
     """Something with the format, shape and arrays of a sparse matrix, as CSR."""
     if matrix.shape[1] > MOST_COLUMNS:

@@ -338,7 +338,7 @@ def test_batches_suit_topics_and_passes() -> None:
     def size(n_documents: int, n_components: int, max_iter: int) -> int:
         counts = sp.csr_matrix(np.full((n_documents, 10), 10.0))
         lda = LatentDirichletAllocation(n_components, max_iter=max_iter)
-        return lda._recipe().batch_size_for(n_documents, lda._n_tokens(counts))
+        return lda._recipe().batch_size_for(lda._size(counts))
 
     # 60,000 tokens are 600 documents; 600 tokens for each of 200 topics are 1,200.
     assert [size(40_000, k, 5) for k in (10, 100, 200, 900)] == [600, 600, 1200, 2000]

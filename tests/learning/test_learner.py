@@ -14,7 +14,7 @@ from trustream.inference.state import Info, State
 from trustream.learning import algorithms, recipe, recipe_json
 from trustream.learning.executor import InProcess
 from trustream.learning.learner import Learner
-from trustream.learning.recipe import Effort
+from trustream.learning.recipe import DataSize, Effort
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
@@ -35,9 +35,10 @@ def test_passes_are_steps(method: str) -> None:
     """A pass is the steps that a caller would take by hand, bit for bit."""
     learner = lda_learner(method=method, batch_size=40, max_iter=2, cooldown=0.0)
     state, rng = start(learner)
-    *_, (whole, _) = learner.passes(state, COUNTS, rng)
+    size = DataSize(200, float(COUNTS.sum()), 40)
+    *_, (whole, _) = learner.passes(state, COUNTS, rng, size)
     state, rng = start(learner)
-    per_pass, n_passes = learner.length(200)
+    per_pass, n_passes = learner.length(size)
     assert (per_pass, n_passes) == (5, 1 if method == "streaming-vb" else 2)
     for number in range(n_passes):
         for index, rows in enumerate(np.array_split(rng.permutation(200), 5)):
@@ -47,6 +48,7 @@ def test_passes_are_steps(method: str) -> None:
                 200,
                 rng=rng,
                 looks=number + index / 5,
+                population=learner.population(size),
             )
     assert snapshot(state) == snapshot(whole)
 
@@ -55,7 +57,7 @@ def test_fit_is_the_learner() -> None:
     lda = LatentDirichletAllocation(3, random_state=0, max_doc_topics=None).fit(COUNTS)
     learner = lda_learner()
     state, rng = start(learner)
-    *_, (state, _) = learner.passes(state, COUNTS, rng, n_tokens=float(COUNTS.sum()))
+    *_, (state, _) = learner.passes(state, COUNTS, rng, DataSize(200, float(COUNTS.sum()), 40))
     np.testing.assert_array_equal(state.lambda_.dense(state.prior.pattern).T, lda.components_)
 
 

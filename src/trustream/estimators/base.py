@@ -21,12 +21,13 @@ from trustream.estimators import parameters, saving
 from trustream.estimators.bounds import Bounds
 from trustream.estimators.progress import compilation_notice, progress
 from trustream.inference.algorithm import Start
+from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import State
 from trustream.kernels import threads
 from trustream.learning import algorithms, state_arrays
-from trustream.learning.learner import Learner
-from trustream.learning.recipe import Recipe
+from trustream.learning.learner import Learner, is_smoothed
+from trustream.learning.recipe import DataSize, Recipe
 
 _warm: set[tuple[type, str]] = set()
 
@@ -106,9 +107,17 @@ class VariationalEstimator(Bounds, BaseEstimator):
         adaptive = self.learning_rate == "adaptive"
         return {"method": self.learning_method, "adaptive": adaptive, **options}
 
-    def _n_tokens(self, X: Any) -> float | None:
-        """What the size of a batch is measured in; None counts rows."""
-        return None
+    def _size(self, X: Any) -> DataSize:
+        """How much data there are to learn from."""
+        return DataSize(X.shape[0], float(X.shape[0]))
+
+    def _mean_length(self, X: Any, first: bool) -> float:
+        """Tokens per data point of all that were seen, X included."""
+        here = self._size(X).n_tokens / X.shape[0]
+        if first or not hasattr(self, "_mean_tokens"):
+            return here
+        share = X.shape[0] / (self._n_samples_seen + X.shape[0])
+        return (1 - share) * self._mean_tokens + share * here
 
     @abstractmethod
     def _format(self, n_features: int) -> state_arrays.StateFormat:
@@ -144,20 +153,26 @@ class VariationalEstimator(Bounds, BaseEstimator):
         if goes_on:
             self._check_unchanged()
         X = self._check_data(X, reset=not goes_on)
-        learner = self._learner()
+        learner, size = self._learner(), self._size(X)
+        learner.recipe.check_population(size.n_documents)
         rng = copy.deepcopy(self._rng) if goes_on else parameters.generator(self.random_state)
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
             for _ in range(1 if goes_on else self.n_init):
-                state, n_iter = self._run(learner, self._start(learner, X, rng, goes_on), X, rng)
+                state, n_iter = self._run(
+                    learner, self._start(learner, X, rng, goes_on), X, size, rng
+                )
+                state = learner.smoothed(state, X, rng)
                 value = 0.0
                 if self.n_init > 1 and not goes_on:
-                    value = self._bound(self._bounding_model(), state, X)[0]
+                    shown = published(learner.model, state)
+                    value = self._bound(self._bounding_model(), shown, X)[0]
                 if best is None or value > best[0]:
                     best = (value, state, n_iter)
             _, self._state, self.n_iter_ = best  # type: ignore[misc]
             self._rng = rng
             self._n_samples_seen = X.shape[0]
+            self._mean_tokens = size.n_tokens / size.n_documents
             self._finish(X)
         return self
 
@@ -184,19 +199,18 @@ class VariationalEstimator(Bounds, BaseEstimator):
         return model.initial(prior, rng)
 
     def _run(
-        self, learner: Learner, state: State, X: Any, rng: np.random.Generator
+        self, learner: Learner, state: State, X: Any, size: DataSize, rng: np.random.Generator
     ) -> tuple[State, int]:
-        n_tokens = self._n_tokens(X)
-        steps_per_pass, n_passes = learner.length(X.shape[0], n_tokens)
-        done = 0
+        steps_per_pass, n_passes = learner.length(size)
+        done, model = 0, learner.model
         name = type(self).__name__
-        steps = learner.passes(state, X, rng, n_tokens, self._starts(learner.model, X))
+        steps = learner.passes(state, X, rng, size, self._starts(model, X))
         del state  # its lambda is consumed by the first step
         with progress(name, n_passes * steps_per_pass, steps_per_pass, self.verbose) as report:
             for state, info in steps:
                 done += 1
                 report(done, info)
-                if self.callback is not None and self.callback(state, info):
+                if self.callback is not None and self.callback(published(model, state), info):
                     break
         return learner.algorithm.finish(state), -(-done // steps_per_pass)
 
@@ -227,6 +241,10 @@ class VariationalEstimator(Bounds, BaseEstimator):
             learner = self._learner()
             rng = parameters.generator(self.random_state) if first else self._rng
             seen = X.shape[0] + (0 if first else self._n_samples_seen)
+            n_documents = seen if self.total_samples is None else self.total_samples
+            if self.total_samples is not None:
+                learner.recipe.check_population(n_documents)
+            length = self._mean_length(X, first)
             if first:
                 kept = Restorable(self._start(learner, X, rng, False))
             else:
@@ -236,20 +254,27 @@ class VariationalEstimator(Bounds, BaseEstimator):
             state, info = learner.step(
                 state,
                 learner.batch(X),
-                seen if self.total_samples is None else self.total_samples,
+                n_documents,
                 rng=rng,
+                population=learner.population(
+                    DataSize(n_documents, n_documents * length, X.shape[1])
+                ),
                 start=lambda prior, rng: self._initial(learner.model, prior, X, rng),
                 protect=kept.protect,
             )
+            if is_smoothed(state.n_steps):
+                weight = max(1.0, info.rho * n_documents / X.shape[0])
+                state = learner.smoothed(state, X, rng, weight)
             # The step is done with this call, which no interrupt divides.
             self.__dict__.update(
                 _kept=Restorable(state),
                 _rng=rng,
                 _n_samples_seen=seen,
+                _mean_tokens=length,
                 n_iter_=getattr(self, "n_iter_", 1),
             )
         if self.callback is not None:
-            self.callback(self._state, info)
+            self.callback(self._shown, info)
         return self
 
     @classmethod
@@ -272,17 +297,21 @@ class VariationalEstimator(Bounds, BaseEstimator):
     @property
     def n_batch_iter_(self) -> int:
         """Steps taken since the start."""
-        return self._fitted_state().n_steps
+        return self._shown.n_steps
 
     @property
     def _n_features_out(self) -> int:
         return self.n_components
 
-    def _fitted_state(self) -> State:
+    @property
+    def _shown(self) -> State:
+        """The state for the data that there are: what everything but learning looks at."""
         if not self.__sklearn_is_fitted__():
             # An AttributeError as well, so that hasattr() says no before fit.
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
-        return self._state
+        if self._state.population is None:
+            return self._state
+        return published(self._build_model(self.n_features_in_), self._state)
 
     def _check_fitted_data(self, X: Any) -> Any:
         self._check_unchanged()
@@ -290,7 +319,7 @@ class VariationalEstimator(Bounds, BaseEstimator):
 
     def _check_unchanged(self) -> None:
         """Refuse parameters that do not describe what is fitted: kernels trust shapes and types."""
-        state = replace(self._fitted_state(), memory=None)
+        state = replace(self._shown, memory=None)
         try:
             table = self._format(self.n_features_in_).arrays
             check_entries(state_arrays.to_arrays(state)[0], table)
@@ -359,7 +388,7 @@ class VariationalEstimator(Bounds, BaseEstimator):
         The file holds parameters, priors, clock and random state, so that `partial_fit` goes on
         exactly as it would have. A `callback` is not saved.
         """
-        self._fitted_state()
+        _ = self._shown  # refuses an estimator that is not fitted
         persist.write(path, *saving.to_arrays(self))
 
     @classmethod

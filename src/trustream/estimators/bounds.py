@@ -26,7 +26,11 @@ class Bounds:
 
     n_components: int
     dtype: Any
-    _state: State
+
+    @property
+    @abstractmethod
+    def _shown(self) -> State:
+        """The state that is looked at."""
 
     @abstractmethod
     def _local_settings(self) -> tuple[int, float]:
@@ -58,7 +62,7 @@ class Bounds:
         """
         X = self._check_fitted_data(X)
         n_documents = X.shape[0] if total_samples is None else total_samples
-        value, _ = self._bound(self._bounding_model(), self._state, X, n_documents)
+        value, _ = self._bound(self._bounding_model(), self._shown, X, n_documents)
         return value / n_documents
 
     def _bound(
@@ -102,5 +106,5 @@ class Bounds:
         def look(rows: slice, batch: Any, natural: Any, local: Any) -> None:
             beliefs[rows] = local
 
-        self._visit(model, self._state, X, look)
+        self._visit(model, self._shown, X, look)
         return beliefs

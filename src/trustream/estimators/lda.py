@@ -88,6 +88,13 @@ class LatentDirichletAllocation(
     total_samples : float, default=None
         For `partial_fit`: number of documents that its rows stand for. None counts the documents
         seen so far. The streaming algorithms do without.
+    population : float, "auto" or None, default="auto"
+        Number of documents for which topics are learned, at least the number of documents that
+        there are; with few documents for many topics a larger number keeps topics from dying out.
+        What is shown is scaled back to the documents that there are. "auto" takes as many as have
+        30 tokens for each pair of topic and word, and the documents that there are if
+        `topic_word_prior` seeds topics, whose weight must not shrink; None always takes the
+        latter, as in the paper. "streaming-vb" and "streaming-batch" do without.
     learn_priors : bool or {"alpha", "eta", "per-word"}, default=True
         Which priors empirical Bayes learns: both, none, one of them, or both with an eta for each
         word.
@@ -138,6 +145,7 @@ class LatentDirichletAllocation(
         "max_doc_topics": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
         "mean_change_tol": [Interval(Real, 0, None, closed="left")],
+        "population": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"}), None],
         "learn_priors": ["boolean", StrOptions({"alpha", "eta", "per-word"})],
     }
 
@@ -160,6 +168,7 @@ class LatentDirichletAllocation(
         max_doc_update_iter: int | None = None,
         mean_change_tol: float = 1e-4,
         total_samples: float | None = None,
+        population: float | str | None = "auto",
         learn_priors: bool | str = True,
         tol: float = 1e-3,
         n_init: int = 1,
@@ -186,6 +195,7 @@ class LatentDirichletAllocation(
         self.max_doc_update_iter = max_doc_update_iter
         self.mean_change_tol = mean_change_tol
         self.total_samples = total_samples
+        self.population = population
         self.learn_priors = learn_priors
         self.tol = tol
         self.n_init = n_init
@@ -207,7 +217,7 @@ class LatentDirichletAllocation(
     def score(self, X: Any, y: Any = None) -> float:
         """Mean lower bound on the log-likelihood of a document given the topics, in nats."""
         X = self._check_fitted_data(X)
-        return float(self._local_bounds(self._bounding_model(), self._state, X).mean())
+        return float(self._local_bounds(self._bounding_model(), self._shown, X).mean())
 
     def elbo(self, X: Any, *, per: str = "document", total_samples: float | None = None) -> float:
         """Lower bound on the evidence, in nats per document or per word.
@@ -234,7 +244,7 @@ class LatentDirichletAllocation(
         words of X.
         """
         X = self._check_fitted_data(X)
-        bounds = self._local_bounds(self._bounding_model(), self._state, X)
+        bounds = self._local_bounds(self._bounding_model(), self._shown, X)
         return float(np.exp(-bounds.sum() / matrices.n_tokens(X)))
 
     def top_words(self, n: int = 10, feature_names: Sequence[str] | None = None) -> list[list[str]]:
@@ -246,7 +256,7 @@ class LatentDirichletAllocation(
         feature_names : sequence of str, default=None
             Words by column; None takes the columns of the frame that was fitted, or x0, x1, ...
         """
-        state = self._fitted_state()
+        state = self._shown
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}")
         n_features = self.n_features_in_
@@ -265,18 +275,18 @@ class LatentDirichletAllocation(
     @property
     def components_(self) -> np.ndarray:
         """lambda, (n_components, n_features)."""
-        state = self._fitted_state()
+        state = self._shown
         return state.lambda_.dense(state.prior.pattern).T
 
     @property
     def doc_topic_prior_(self) -> np.ndarray:
         """alpha, (n_components,)."""
-        return self._fitted_state().prior.alpha.copy()
+        return self._shown.prior.alpha.copy()
 
     @property
     def topic_word_prior_(self) -> Any:
         """eta: a number, (n_features,) or (n_components, n_features)."""
-        eta = self._fitted_state().prior.dense()
+        eta = self._shown.prior.dense()
         return float(eta) if eta.ndim == 0 else eta
 
     # --- for the base class
@@ -338,10 +348,15 @@ class LatentDirichletAllocation(
             mean_change_tol=self.mean_change_tol,
             learn_priors=self.learn_priors,
             collapsed=self.local == "collapsed",
+            population=self._population(),
         )
 
-    def _n_tokens(self, X: Any) -> float:
-        return float(X.data.sum())
+    def _population(self) -> float | str | None:
+        seeds = self.topic_word_prior is not None and np.ndim(self.topic_word_prior) == 2
+        return None if seeds and self.population == "auto" else self.population
+
+    def _size(self, X: Any) -> recipe.DataSize:
+        return recipe.DataSize(X.shape[0], float(X.data.sum()), matrices.n_columns_used(X))
 
     def _local_settings(self) -> tuple[int, float]:
         # Without learning there is nothing to gain from stopping early.

@@ -42,7 +42,7 @@ class MixtureEstimator(
         log sum_k E[pi_k] E_q[p(x | beta_k)]: a density that integrates to one.
         """
         X = self._check_fitted_data(X)
-        model, state = self._current_model(), self._state
+        model, state = self._current_model(), self._shown
         densities = np.empty(X.shape[0])
 
         def look(rows: slice, batch: Any) -> None:
@@ -76,11 +76,11 @@ class MixtureEstimator(
 
     def _expected(self) -> Any:
         self._check_unchanged()
-        state = self._state
+        state = self._shown
         return self._current_model().expected(state.lambda_, state.prior)
 
     def _finish(self, X: Any) -> None:
-        value, _ = self._bound(self._current_model(), self._state, X)
+        value, _ = self._bound(self._current_model(), self._shown, X)
         self.lower_bound_ = value / X.shape[0]
 
     def _weight_prior(self) -> np.ndarray:

@@ -74,7 +74,7 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
     Nothing is made of the size that a file claims before this.
     """
     check_values(header, schemas.HEADER, "the header", may_lack=state_arrays.MAY_LACK)
-    check_values(header["attributes"], schemas.ATTRIBUTES, "the attributes", ("lower_bound_",))
+    check_values(header["attributes"], schemas.ATTRIBUTES, "the attributes", schemas.MAY_LACK)
     estimator = cls(**_plain_params(cls, header["params"], entries))
     _validate(estimator)
     n_features = header["attributes"]["n_features_in_"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trustream._schema import Rule, any_number, integer, mapping, text
+from trustream._schema import Rule, any_number, integer, mapping, number, text
 from trustream.learning import state_arrays
 from trustream.learning.state_arrays import FLOATS
 
@@ -18,8 +18,11 @@ ATTRIBUTES: dict[str, Rule] = {
     "n_features_in_": integer(1),
     "n_iter_": integer(0),
     "_n_samples_seen": integer(0),
+    "_mean_tokens": number(least=0.0),
     "lower_bound_": any_number,
 }
+# Attributes that only some have.
+MAY_LACK = ("lower_bound_", "_mean_tokens")
 _MOST_JOBS = 4096
 # Parameters that scikit-learn's constraints leave open.
 LIMITS: dict[str, Rule] = {

@@ -44,7 +44,7 @@ class TopicScores:
         X = self._check_fitted_data(X)  # type: ignore[attr-defined]
         matrices.n_tokens(X)  # refuses none
         n_tokens = np.asarray(X.sum(axis=1), np.float64).ravel()
-        model, state = self._bounding_model(), self._state  # type: ignore[attr-defined]
+        model, state = self._bounding_model(), self._shown  # type: ignore[attr-defined]
         per_document = self._local_bounds(model, state, X)  # type: ignore[attr-defined]
         return Bound(per_document, n_tokens, model.global_bound(state.lambda_, state.prior))
 
@@ -78,7 +78,7 @@ class TopicScores:
         from trustream import evaluation
 
         X = self._check_fitted_data(X)  # type: ignore[attr-defined]
-        state = self._state  # type: ignore[attr-defined]
+        state = self._shown  # type: ignore[attr-defined]
         topics = self._current_model().expected(state.lambda_, state.prior)  # type: ignore[attr-defined]
         options = {"random_state": self.random_state, "n_jobs": self.n_jobs, **options}  # type: ignore[attr-defined]
         return getattr(evaluation, method)(X, topics, state.prior.alpha, **options)

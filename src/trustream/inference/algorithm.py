@@ -66,6 +66,8 @@ class Plan:
         n_passes: most passes.
         options: of steps that do not depend on how far learning has come.
         step: takes one step on the given rows.
+        population: N_pop, the data points that lambda stands for (`inference.population`); None
+            is N.
     """
 
     data: Any
@@ -74,6 +76,7 @@ class Plan:
     n_passes: int
     options: StepOptions
     step: Callable[[State, Rows], tuple[State, Info]]
+    population: float | None
 
 
 class Algorithm(ABC):
@@ -86,6 +89,7 @@ class Algorithm(ABC):
             "arrivals" are seen once each, "draws" are learned from afresh each time, and "all"
             visits the same batches in every pass.
         has_rate: whether a learning rate and N enter its steps.
+        has_population: whether lambda may stand for more data points than there are.
         takes_batches: whether single batches can be learned from as they come.
         batch_size, n_inner: of a step, where neither the user nor the model has a say.
     """
@@ -94,6 +98,7 @@ class Algorithm(ABC):
     aliases: ClassVar[tuple[str, ...]] = ()
     data: ClassVar[Literal["batches", "arrivals", "draws", "all"]] = "batches"
     has_rate: ClassVar[bool] = False
+    has_population: ClassVar[bool] = False
     takes_batches: ClassVar[bool] = True
     batch_size: ClassVar[int | None] = None
     n_inner: ClassVar[int | None] = None

@@ -1,4 +1,8 @@
-"""Batch variational Bayes: every data point, then lambda = eta + s."""
+"""Batch variational Bayes: every data point, then lambda = eta + (N_pop / N) s.
+
+Without a population (`inference.population`) N_pop is N. With one, what never falls from pass to
+pass is the sum of the local bounds minus (N / N_pop) KL(lambda, eta).
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 from trustream.inference import empirical_bayes
 from trustream.inference.algorithm import Plan
 from trustream.inference.driver import blocks
+from trustream.inference.population import scaled_to
 from trustream.inference.state import Info, State, refuse_unless_finite
 from trustream.inference.trust_region import TrustRegion
 from trustream.models.protocol import ConjugateModel, Rows, WholeDataTotals, require
@@ -25,6 +30,7 @@ def step(
     *,
     n_local: int,
     local_tol: float = 0.0,
+    population: float | None = None,
 ) -> tuple[State, Info]:
     """One pass of coordinate ascent over all parts of the data.
 
@@ -35,6 +41,7 @@ def step(
         parts: the data points in parts, so that memory stays bounded.
         locals_: beliefs of each part from the pass before (`info.local`), consumed: each is
             replaced by the new one, so that there is only one of each. None starts uniform.
+        population: N_pop, None for N.
 
     Raises:
         FloatingPointError: the new lambda is not finite; `state` is as it was.
@@ -43,7 +50,7 @@ def step(
     model = require(model, WholeDataTotals, "batch variational Bayes")
     prior = state.prior
     total = model.zero_statistics()
-    bound = model.global_bound(state.lambda_, prior)
+    bound = state.share * model.global_bound(state.lambda_, prior)
     n_documents = 0
     beliefs: list[Any] = [None] * len(parts) if locals_ is None else locals_
     for index, rows in enumerate(parts):
@@ -58,7 +65,11 @@ def step(
     lambda_ = model.posterior(prior, total)
     refuse_unless_finite(model, lambda_)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + n_documents
-    state = replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen)
+    state = replace(
+        state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen, population=None, share=1.0
+    )
+    if population is not None:
+        state = scaled_to(model, state, population, n_documents)
     return state, Info(state.n_steps, 1.0, n_documents, n_documents, 1, beliefs, (bound,))
 
 
@@ -76,7 +87,9 @@ class BatchVB(TrustRegion):
         options, beliefs, previous = plan.options, None, -np.inf
         for _ in range(plan.n_passes):
             parts = blocks(plan.n_documents)
-            state, info = step(model, state, plan.data, parts, beliefs, **options.local)
+            state, info = step(
+                model, state, plan.data, parts, beliefs, population=plan.population, **options.local
+            )
             beliefs = info.local
             if options.learn:
                 state = empirical_bayes.update(

@@ -10,7 +10,9 @@ There is no learning rate, and each visit raises the bound of all data, equation
     L = sum_b { H_b + <E[t], s_b> } - KL(lambda, eta),     H_b = bound_b - <E_visit[t], s_b>,
 
 where bound_b is the sum of the batch's local bounds at its visit, and H_b, the part that does not
-depend on lambda, is kept as well. Two things must be kept for L never to fall:
+depend on lambda, is kept as well. With a population (`inference.population`) s_b stands for
+N_pop / N times as much in the total, and KL counts N / N_pop in L. Two things must be kept for L
+never to fall:
 
 - The statistics, exactly as they went into the total. They are kept in the model's dtype (for LDA
   only the batch's words); the total is float64, so that taking out what was put in leaves nothing.
@@ -36,6 +38,7 @@ import numpy as np
 
 from trustream.inference import empirical_bayes
 from trustream.inference.algorithm import Algorithm, Plan, StepOptions
+from trustream.inference.population import for_data, scaled_to
 from trustream.inference.state import Info, State, advance, refuse_unless_finite
 from trustream.models.protocol import Batch, ConjugateModel, RunningTotals, require
 
@@ -44,7 +47,8 @@ _NAME = "memoized inference"
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """What a batch left behind: s_b, H_b in nats and, if it is needed, its local beliefs."""
+    """What a batch left behind: s_b as it stands in the total, H_b in nats and, if they are needed,
+    its local beliefs."""
 
     statistics: Any
     rest: float
@@ -64,15 +68,29 @@ class Memory:
         return None not in self.visits
 
 
-def init(model: ConjugateModel, state: State, n_batches: int) -> State:
+def init(
+    model: ConjugateModel,
+    state: State,
+    n_batches: int,
+    *,
+    population: float | None = None,
+    n_documents: float = 1.0,
+) -> State:
     """`state` with an empty memory for so many batches.
+
+    Args:
+        population: N_pop, the data points that lambda stands for; None is N.
+        n_documents: N, of which only N / N_pop is of any importance.
 
     Raises:
         TypeError: the model has no `RunningTotals`.
     """
     model = require(model, RunningTotals, _NAME)
     visits: list[Visit | None] = [None] * n_batches
-    return replace(state, memory=Memory(model.running_total(), visits))
+    state = replace(state, memory=Memory(model.running_total(), visits))
+    if population is None:
+        return for_data(model, state)
+    return scaled_to(model, state, population, n_documents)
 
 
 def step(
@@ -108,9 +126,11 @@ def step(
         local = before.local
     local, statistics = model.local_step(natural, prior, batch, local, n_local, local_tol)
     statistics = model.materialise(statistics)
+    if state.share < 1:
+        statistics = type(statistics)(*(part / state.share for part in statistics))
     refuse_unless_finite(model, statistics)
     rest = float(model.local_bound(natural, prior, batch, local).sum())
-    rest -= model.inner(natural, batch, statistics)
+    rest -= state.share * model.inner(natural, batch, statistics)
     was_complete = memory.complete
     old = None if before is None else before.statistics
     total = model.exchange(memory.total, batch, old, statistics)
@@ -142,8 +162,9 @@ def bound(model: ConjugateModel, state: State) -> float:
         unseen = memory.visits.count(None)
         raise ValueError(f"the bound is one of all data, but {unseen} batches were not seen yet")
     value = sum(visit.rest for visit in memory.visits if visit is not None)
-    value += model.inner_total(state.lambda_, state.prior, memory.total)
-    return value + model.global_bound(state.lambda_, state.prior)
+    of_lambda = model.inner_total(state.lambda_, state.prior, memory.total)
+    of_lambda += model.global_bound(state.lambda_, state.prior)
+    return value + state.share * of_lambda
 
 
 def learned(
@@ -179,7 +200,7 @@ def n_bytes(memory: Any) -> int:
 class Memoized(Algorithm):
     """Visits to the same batches in changing order, until a pass no longer raises the bound."""
 
-    name, data, takes_batches = "memoized", "all", False
+    name, data, takes_batches, has_population = "memoized", "all", False, True
 
     def step(
         self, model: Any, state: State, batch: Any, options: StepOptions
@@ -191,7 +212,9 @@ class Memoized(Algorithm):
         """Passes over the batches; the last step of each has the bound of all data."""
         options, previous = plan.options, -np.inf
         batches = list(self.batches(plan))
-        state = init(model, state, len(batches))
+        state = init(
+            model, state, len(batches), population=plan.population, n_documents=plan.n_documents
+        )
         for _ in range(plan.n_passes):
             order = options.rng.permutation(len(batches)).tolist()
             for index in order:

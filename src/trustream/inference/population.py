@@ -15,6 +15,10 @@ data that there are,
 
 and eta is learned from that. When N_pop changes, lambda is rescaled in the same way, so that it
 never mixes two scales.
+
+The eta that makes topics likely is not the one by which they predict best. Where a model can tell
+(`Smoothing`), what is shown has an eta of its own, `State.smoothing`, found by leaving training
+documents out.
 """
 
 from __future__ import annotations
@@ -22,31 +26,63 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from trustream.inference.state import State
-from trustream.models.protocol import Rescaling, require
+from trustream.models.protocol import Rescaling, Smoothing, has, require
 
 
 def scaled_to(model: Any, state: State, population: float, n_documents: float) -> State:
     """The state with a lambda that stands for `population` data points, of which n_documents exist.
 
-    A lambda that stands for nothing yet, a random start, stays as it is.
+    A lambda that stands for nothing yet, a random start, stays as it is; one that was learned
+    without a population stands for n_documents.
     """
     share = n_documents / population
-    if state.population is None or state.population == population:
-        return replace(state, population=population, share=share)
-    model = require(model, Rescaling, "a population that changes")
-    factor = population / state.population
-    lambda_ = model.rescaled(state.lambda_, state.prior, factor)
-    return replace(state, lambda_=lambda_, population=population, share=share)
+    before = state.population
+    if before is None:
+        before = n_documents if state.n_steps else population
+    if before != population:
+        model = require(model, Rescaling, "a population that changes")
+        lambda_ = model.rescaled(state.lambda_, state.prior, population / before)
+        state = replace(state, lambda_=lambda_)
+    return replace(state, population=population, share=share)
 
 
-def published(model: Any, state: State) -> State:
-    """The state for the data that there are: what is shown, scored and used.
-
-    Its lambda may share memory with that of the state.
-    """
-    if state.population is None or state.share == 1.0:
-        return replace(state, population=None, share=1.0)
+def for_data(model: Any, state: State) -> State:
+    """The state for the data that there are; its lambda may share memory with that of the state."""
+    if state.share == 1.0:
+        return replace(state, population=None)
     model = require(model, Rescaling, "a population")
     lambda_ = model.rescaled(state.lambda_, state.prior, state.share)
     return replace(state, lambda_=lambda_, population=None, share=1.0)
+
+
+def published(model: Any, state: State) -> State:
+    """The state that is shown, scored and used: for the data that there are, and well smoothed.
+
+    Its lambda may share memory with that of the state.
+    """
+    state = for_data(model, state)
+    if state.smoothing is None:
+        return state
+    model = require(model, Smoothing, "smoothing")
+    lambda_, prior = model.smoothed(state.lambda_, state.prior, state.smoothing)
+    return replace(state, lambda_=lambda_, prior=prior, smoothing=None)
+
+
+def with_smoothing(
+    model: Any, state: State, data: Any, weight: float, rng: np.random.Generator
+) -> State:
+    """The state with the smoothing that training data ask for; the same if the model has none.
+
+    Args:
+        data: validated rows.
+        weight: how often each of them stands in what is shown.
+        rng: draws those that are left out.
+    """
+    if not has(model, Smoothing):
+        return state
+    shown = for_data(model, state)
+    found = model.smoothing(shown.lambda_, shown.prior, data, weight, state.smoothing, rng)
+    return replace(state, smoothing=found)

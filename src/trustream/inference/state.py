@@ -25,6 +25,7 @@ class State:
         population: the number of data points that lambda stands for, if it is not the number that
             there is (`inference.population`).
         share: the part of the population that there is, N / N_pop.
+        smoothing: eta of what is shown, if it is not the prior's (`inference.population`).
     """
 
     lambda_: Any
@@ -34,6 +35,7 @@ class State:
     memory: Any = None
     population: float | None = None
     share: float = 1.0
+    smoothing: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

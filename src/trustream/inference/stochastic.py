@@ -16,6 +16,7 @@ class StochasticAlgorithm(Algorithm):
     """A step at a learning rate on a batch that stands for all data, then one on the priors."""
 
     has_rate = True
+    has_population = True
 
     @abstractmethod
     def update(self, options: StepOptions) -> Step:

@@ -14,13 +14,22 @@ from typing import Any
 import numpy as np
 
 from trustream.inference.algorithm import Algorithm, Plan, Start, StepOptions
-from trustream.inference.population import scaled_to
+from trustream.inference.population import for_data, scaled_to, with_smoothing
 from trustream.inference.restoring import Undo
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms
 from trustream.learning.executor import Executor, InProcess
-from trustream.learning.recipe import Recipe
+from trustream.learning.recipe import DataSize, Recipe
 from trustream.models.protocol import Rows
+
+
+def is_smoothed(n_steps: int) -> bool:
+    """Whether data that arrive are asked after that step how much to smooth.
+
+    >>> [n for n in range(1, 301) if is_smoothed(n)]
+    [1, 2, 4, 8, 16, 32, 64, 100, 128, 200, 256, 300]
+    """
+    return n_steps & (n_steps - 1) == 0 or n_steps % 100 == 0
 
 
 @dataclass(frozen=True)
@@ -92,14 +101,16 @@ class Learner:
             rho: learning rate; None is the recipe's for data that go on for ever.
             looks: at each data point so far, which decides how much effort a step is worth.
             population: the number of data points that lambda shall stand for, N if that is more;
-                None is N and never rescales lambda.
+                None is N.
             start: makes the lambda that the batch starts from, for algorithms that need one.
             protect: told how to put the state back, before its memory is changed.
         """
         if protect is not None:
             protect(self.algorithm.savepoint(self.model, state, batch))
         rate = self.recipe.schedule(state) if rho is None else rho
-        if population is not None and self.algorithm.has_rate:
+        if population is None or not self.algorithm.has_population:
+            state = for_data(self.model, state)
+        else:
             population = max(population, n_documents)
             state = scaled_to(self.model, state, population, n_documents)
             n_documents = population
@@ -111,7 +122,7 @@ class Learner:
         state: State,
         data: Any,
         rng: np.random.Generator,
-        n_tokens: float | None = None,
+        size: DataSize | None = None,
         start: Start | None = None,
     ) -> Iterator[tuple[State, Info]]:
         """All steps of a fit to data that are all there, each as (state, info).
@@ -120,13 +131,15 @@ class Learner:
             state: consumed.
             data: validated rows.
             rng: draws the order of the rows and what steps draw.
-            n_tokens: of all data, by which the size of a batch may be chosen; None counts rows.
+            size: by which batches and the population are chosen; None counts rows.
             start: as in `start`, for the rows of a batch.
         """
         # Not a generator itself, which would keep the first state, a whole lambda, to the end.
         n, first = data.shape[0], state.n_steps
-        per_pass, n_passes = self.length(n, n_tokens)
+        size = size or DataSize(n, float(n))
+        per_pass, n_passes = self.length(size)
         schedule = self.recipe.fit_schedule(state, n_passes * per_pass)
+        population = self.population(size)
 
         def step(state: State, rows: Rows) -> tuple[State, Info]:
             return self.step(
@@ -136,26 +149,41 @@ class Learner:
                 rng=rng,
                 rho=schedule(state),
                 looks=(state.n_steps - first) / per_pass,
+                population=population,
                 start=None if start is None else lambda prior, rng: start(prior, rows, rng),
             )
 
-        batch_size = self._batch_size(n, n_tokens)
         options = self._options(sys.maxsize, n, rng, 1.0, 0.0, None)
-        plan = Plan(data, n, batch_size, n_passes, options, step)
+        plan = Plan(data, n, self.recipe.batch_size_for(size), n_passes, options, step, population)
         return self.algorithm.passes(self.model, state, plan)
 
-    def length(self, n_documents: int, n_tokens: float | None = None) -> tuple[int, int]:
+    def smoothed(
+        self, state: State, data: Any, rng: np.random.Generator, weight: float = 1.0
+    ) -> State:
+        """The state with the smoothing of what is shown, found from training data.
+
+        Only where eta is learned: one that a user has chosen stays.
+
+        Args:
+            data: validated rows, of which a sample is left out.
+            rng: draws the sample.
+            weight: how often each row stands in what is shown.
+        """
+        if "eta" not in self.recipe.learn or not self.recipe.has_population:
+            return state
+        return with_smoothing(self.model, state, data, weight, rng)
+
+    def length(self, size: DataSize) -> tuple[int, int]:
         """(steps of a pass, most passes) of a fit to so much data."""
-        batch_size = self._batch_size(n_documents, n_tokens)
+        n, batch_size = int(size.n_documents), self.recipe.batch_size_for(size)
         return (
-            self.algorithm.steps_per_pass(n_documents, batch_size),
-            self.algorithm.n_passes(n_documents, batch_size, self.recipe.max_iter),
+            self.algorithm.steps_per_pass(n, batch_size),
+            self.algorithm.n_passes(n, batch_size, self.recipe.max_iter),
         )
 
-    def _batch_size(self, n_documents: int, n_tokens: float | None) -> int:
-        return self.recipe.batch_size_for(
-            n_documents, float(n_documents) if n_tokens is None else n_tokens
-        )
+    def population(self, size: DataSize) -> float | None:
+        """N_pop, the data points that lambda stands for while it is learned from so much data."""
+        return self.recipe.population_for(size, self.model.n_components)
 
     def _options(
         self,

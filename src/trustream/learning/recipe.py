@@ -9,7 +9,7 @@ measured is described in docs/defaults.md.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from trustream.inference import schedules
 from trustream.inference.schedules import Schedule
@@ -47,7 +47,6 @@ STREAM: dict[str, Any] = {
     "learning_decay": 0.6,
     "cooldown": 0.0,
     "tol": 0.01,
-    "population": "auto",
 }
 
 # By the parameter `learn_priors`.
@@ -58,6 +57,20 @@ _LEARNED_PRIORS: dict[Any, tuple[str, ...]] = {
     "eta": ("eta",),
     "per-word": ("alpha", "eta"),
 }
+
+
+class DataSize(NamedTuple):
+    """How much there is to learn from.
+
+    Attributes:
+        n_documents: N, data points; not a whole number where users say what batches stand for.
+        n_tokens: of all of them; data points, where these have no tokens.
+        n_words: different words that occur.
+    """
+
+    n_documents: float
+    n_tokens: float
+    n_words: int = 0
 
 
 @dataclass(frozen=True)
@@ -97,7 +110,7 @@ class Recipe:
         learn: names of the priors that empirical Bayes changes.
         max_doc_topics: a local step of LDA goes on with at most so many topics of a document;
             None with all.
-        population: least number of data points that lambda stands for in a stream; None is N.
+        population: least number of data points that lambda stands for while learning; None is N.
         tokens_per_pair: the population has so many tokens for each pair of topic and word.
     """
 
@@ -120,30 +133,51 @@ class Recipe:
     population: float | None = None
     tokens_per_pair: float = 0.0
 
-    def population_for(
-        self, n_documents: float, n_tokens: float, n_components: int, n_words: int
-    ) -> float | None:
+    @property
+    def has_population(self) -> bool:
+        """Whether learning is for a population; without one it is as in the paper."""
+        return self.population is not None or self.tokens_per_pair > 0
+
+    def population_for(self, size: DataSize, n_components: int) -> float | None:
         """The population for so much data, None for the data themselves.
 
-        >>> recipe = for_topics(100, population="auto")
-        >>> recipe.population_for(1_000, 100_000.0, 100, 5_000)
+        >>> for_topics(100).population_for(DataSize(1_000, 100_000.0, 5_000), 100)
         150000.0
         """
-        if self.population is None and not self.tokens_per_pair:
+        if not self.has_population:
             return None
-        wanted = self.tokens_per_pair * n_components * n_words * n_documents / max(n_tokens, 1.0)
-        return max(n_documents, self.population or 0.0, wanted)
+        pairs = float(n_components) * size.n_words
+        wanted = self.tokens_per_pair * pairs * size.n_documents / max(size.n_tokens, 1.0)
+        return max(float(size.n_documents), self.population or 0.0, wanted)
 
-    def batch_size_for(self, n_documents: int, n_tokens: float) -> int:
-        """Data points of a batch of data that have so many documents and tokens.
+    def check_population(self, n_documents: float) -> None:
+        """Refuse a population that is smaller than the data, of which the number is known.
+
+        >>> for_topics(10, population=50).check_population(100)
+        Traceback (most recent call last):
+        ...
+        ValueError: population is 50, and there are 100 documents: give at least as many, "auto", \
+or None for the documents that there are
+        """
+        if self.population is not None and self.population < n_documents:
+            raise ValueError(
+                f"population is {self.population:g}, and there are {n_documents:g} documents: give "
+                'at least as many, "auto", or None for the documents that there are'
+            )
+
+    def batch_size_for(self, size: DataSize) -> int:
+        """Data points of a batch of so much data.
 
         >>> recipe = for_topics(100)
-        >>> recipe.batch_size_for(4_000, 400_000.0), recipe.batch_size_for(40_000, 4e6)
-        (200, 600)
+        >>> recipe.batch_size_for(DataSize(4_000, 400_000.0))
+        200
+        >>> recipe.batch_size_for(DataSize(40_000, 4e6))
+        600
         """
         if self.batch_size is not None:
             return self.batch_size
-        wanted = self.batch_tokens * n_documents / max(n_tokens, 1.0)
+        n_documents = size.n_documents
+        wanted = self.batch_tokens * n_documents / max(size.n_tokens, 1.0)
         enough = max(self.batch_least_part * wanted, n_documents * self.max_iter / _LEAST_STEPS)
         return max(1, int(min(wanted, enough, n_documents / _LEAST_STEPS_PER_PASS)))
 
@@ -188,12 +222,12 @@ def for_topics(
     tol: float = 1e-3,
     learn_priors: bool | str = True,
     collapsed: bool = False,
-    population: float | str | None = None,
+    population: float | str | None = "auto",
 ) -> Recipe:
     """The recipe of LDA; arguments as in `trustream.LatentDirichletAllocation`.
 
     `population` is a number of documents, "auto" for as many as give each pair of topic and word
-    enough tokens, or None for the documents that there are. Only streams have one so far.
+    enough tokens, or None for the documents that there are.
 
     >>> recipe = for_topics(100)
     >>> recipe.effort_at(0, 0.0), recipe.effort_at(50, 0.5), recipe.effort_at(50, 2.0)

@@ -38,10 +38,11 @@ HEADER: dict[str, Rule] = {
     "n_seen": integer(0),
     "memory": optional(one_of(MEMORIES)),
     "population": number(above=0.0),
+    "smoothing": number(above=0.0),
     "share": Rule(lambda value: type(value) is float and 0 < value <= 1, "a number from 0 to 1"),
 }
 # Files of earlier versions lack these.
-MAY_LACK = ("memory", "population", "share")
+MAY_LACK = ("memory", "population", "share", "smoothing")
 FLOATS = ("float32", "float64")
 ONE: tuple[tuple[int, ...], ...] = ((),)
 
@@ -154,6 +155,8 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     }
     if state.population is not None:
         header |= {"population": float(state.population), "share": float(state.share)}
+    if state.smoothing is not None:
+        header["smoothing"] = float(state.smoothing)
     return arrays, header
 
 
@@ -173,8 +176,8 @@ def from_arrays(
     # Files of versions without other algorithms say nothing of a memory.
     kind = header.get("memory")
     memory = None if kind is None else _rebuilt(MEMORIES[kind], arrays, "memory")
-    population, share = header.get("population"), header.get("share", 1.0)
-    return State(lambda_, prior, header["n_steps"], header["n_seen"], memory, population, share)
+    rest = header.get("population"), header.get("share", 1.0), header.get("smoothing")
+    return State(lambda_, prior, header["n_steps"], header["n_seen"], memory, *rest)
 
 
 def named(arrays: Mapping[str, Any], prefix: str) -> list[str]:

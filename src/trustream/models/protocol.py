@@ -33,9 +33,10 @@ capability          what it computes                                     algorit
 `GradientVector`    eta + (N/B) s - lambda                               adaptive learning rate
 `Rescaling`         eta + factor (lambda - eta)                          population
 `LearnablePriors`   what eta can be learned from                         empirical Bayes
+`Smoothing`         the eta that predicts documents which are left out   what is shown
 =================== ==================================================== ========================
 
-All but the last follow from eta and the family where a Natural is all of lambda: `DenseModel`
+All but the last two follow from eta and the family where a Natural is all of lambda: `DenseModel`
 has them.
 """
 
@@ -226,6 +227,33 @@ class Rescaling(ConjugateModel, Protocol):
         """eta + factor (lambda - eta): what lambda would be with so many times the data.
 
         It may share memory with lambda_.
+        """
+
+
+@runtime_checkable
+class Smoothing(ConjugateModel, Protocol):
+    """A prior that smooths what is shown, by as much as the data themselves ask for."""
+
+    def smoothing(
+        self,
+        lambda_: Any,
+        prior: Any,
+        data: Any,
+        weight: float,
+        before: float | None,
+        rng: np.random.Generator,
+    ) -> float | None:
+        """The parameter with which data points that are left out are predicted best.
+
+        lambda_ is that of the data that there are, in which each row of `data` stands `weight`
+        times; a sample of them is drawn with `rng`. Few data move the parameter a little way only
+        from what was found `before`. None leaves the prior as it is.
+        """
+
+    def smoothed(self, lambda_: Any, prior: Any, eta: float) -> tuple[Any, Any]:
+        """lambda_ and prior with that parameter, lambda - eta being the same.
+
+        They may share memory with those given.
         """
 
 

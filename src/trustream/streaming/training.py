@@ -12,6 +12,7 @@ from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
 from trustream.learning.learner import Learner
+from trustream.learning.recipe import DataSize
 from trustream.store.protocol import Documents, Store, Totals
 from trustream.streaming import stream_model
 from trustream.streaming.batches import Drawn
@@ -110,9 +111,7 @@ class Training:
             rng=rng,
             rho=clock.rate(recipe.tau, recipe.kappa, batch_size(self.model, totals)),
             looks=looks,
-            population=recipe.population_for(
-                totals.training, _training_tokens(totals), learner.model.n_components, totals.words
-            ),
+            population=learner.population(_size(totals)),
             protect=kept.protect,
         )
         # The step is done with this assignment, and not before.
@@ -178,9 +177,10 @@ class Training:
 
 def batch_size(model: StreamModel, totals: Totals) -> int:
     """Documents of a batch for a store with these totals."""
-    return model.recipe.batch_size_for(totals.training, _training_tokens(totals))
+    return model.recipe.batch_size_for(_size(totals))
 
 
-def _training_tokens(totals: Totals) -> float:
-    """About how many tokens the training documents have."""
-    return totals.training / max(totals.documents, 1) * totals.tokens
+def _size(totals: Totals) -> DataSize:
+    """Of the training documents; their tokens and words about."""
+    n_tokens = totals.training / max(totals.documents, 1) * totals.tokens
+    return DataSize(totals.training, n_tokens, totals.words)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from trustream import kernels
 from trustream.array_types import Array, Float64
+from trustream.kernels import threads
 from trustream.models.protocol import Rows
 
 
@@ -37,7 +39,7 @@ class WordBatch:
         positions: (nnz,) where that pair stands in `ids` and `counts`.
         lengths: (B,) tokens of each document, float64.
         word_counts: (W,) tokens of each word, float64.
-        shares: ranges of documents by number of threads, as they were worked out before.
+        parts: ranges of documents for threads to share.
     """
 
     indptr: Array
@@ -49,7 +51,7 @@ class WordBatch:
     positions: Array
     lengths: Array
     word_counts: Array
-    shares: dict[int, list[Any]] = field(default_factory=dict, compare=False, repr=False)
+    parts: list[threads.Part]
 
     @property
     def size(self) -> int:
@@ -79,8 +81,9 @@ class BatchMaker:
     making a batch costs only what the batch holds.
     """
 
-    def __init__(self, backend: str, n_words: int, dtype: str) -> None:
-        self._settings = (backend, n_words, dtype)
+    def __init__(self, backend: str, n_words: int, dtype: str, n_threads: int = 1) -> None:
+        self._settings = (backend, n_words, dtype, n_threads)
+        self._n_threads = n_threads
         self._kernels = kernels.get("lda", backend)
         self._n_words = n_words
         self._dtype = dtype
@@ -102,7 +105,8 @@ class BatchMaker:
         w = self._kernels.index_words(indptr, global_ids, weights, self._lookup(), *out)
         words, word_ptr, word_counts = words[:w], word_ptr[: w + 1], word_counts[:w]
         pairs = (documents, positions, lengths)
-        return WordBatch(indptr, ids, weights, words, word_ptr, *pairs, word_counts)
+        parts = document_parts(indptr, self._n_threads)
+        return WordBatch(indptr, ids, weights, words, word_ptr, *pairs, word_counts, parts)
 
     def _entries(self, counts: Any, rows: Rows | slice) -> tuple[Array, Array, Array]:
         """indptr, words and counts of some rows."""
@@ -127,6 +131,23 @@ class BatchMaker:
             self._local.lookup = np.full(self._n_words, -1, np.int32)
         lookup: Array = self._local.lookup
         return lookup
+
+
+def document_parts(indptr: Array, n_threads: int) -> list[threads.Part]:
+    """Ranges of documents with about the same number of words, the longest first.
+
+    A few for each thread, and the short ones last, so that all threads end at about the same time.
+    """
+    n_documents = indptr.size - 1
+    if n_threads == 1:
+        return [(0, n_documents)]
+    n_parts = min(5 * n_threads, n_documents)
+    goals = np.arange(1, n_parts) * indptr[-1] // max(n_parts, 1)
+    edges = [0, *np.searchsorted(indptr, goals).tolist(), n_documents]
+    places = indptr[edges].tolist()
+    parts = zip(pairwise(places), pairwise(edges), strict=True)
+    longest = sorted(((a - b, part) for (a, b), part in parts if part[1] > part[0]))
+    return [part for _, part in longest]
 
 
 def segment_sums(values: Array, pointers: Array) -> Float64:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
 from types import ModuleType
 from typing import Any
 
@@ -177,10 +176,7 @@ class LdaComputation:
         threads.run(work, word_parts(n_words, self.n_threads), self.n_threads)
 
     def _over_documents(self, work: Any, batch: WordBatch) -> None:
-        n_threads, shares = self.n_threads, batch.shares
-        if n_threads not in shares:
-            shares[n_threads] = document_parts(batch.indptr, n_threads)
-        threads.run(work, shares[n_threads], n_threads)
+        threads.run(work, batch.parts, self.n_threads)
 
 
 def word_blocks(n_words: int) -> Iterator[Array]:
@@ -191,20 +187,3 @@ def word_blocks(n_words: int) -> Iterator[Array]:
     """
     for first in range(0, n_words, VISITED):
         yield np.arange(first, min(first + VISITED, n_words))
-
-
-def document_parts(indptr: Array, n_threads: int) -> list[threads.Part]:
-    """Ranges of documents with about the same number of words, the longest first.
-
-    A few for each thread, and the short ones last, so that all threads end at about the same time.
-    """
-    n_documents = indptr.size - 1
-    if n_threads == 1:
-        return [(0, n_documents)]
-    n_parts = min(5 * n_threads, n_documents)
-    goals = np.arange(1, n_parts) * indptr[-1] // max(n_parts, 1)
-    edges = [0, *np.searchsorted(indptr, goals).tolist(), n_documents]
-    places = indptr[edges].tolist()
-    parts = zip(pairwise(places), pairwise(edges), strict=True)
-    longest = sorted(((a - b, part) for (a, b), part in parts if part[1] > part[0]))
-    return [part for _, part in longest]

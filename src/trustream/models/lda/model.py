@@ -18,7 +18,7 @@ import numpy as np
 from trustream.array_types import Array, Float64
 from trustream.kernels.lda import ALL_TOPICS
 from trustream.models.dirichlet_evidence import DirichletEvidence
-from trustream.models.lda import bound, evidence
+from trustream.models.lda import bound, evidence, smoothing
 from trustream.models.lda.batch import BatchMaker, WordBatch, segment_sums
 from trustream.models.lda.blend import BlendedNatural, Natural, Statistics
 from trustream.models.lda.computation import LdaComputation
@@ -73,7 +73,7 @@ class LdaModel:
 
     @cached_property
     def _make_batch(self) -> BatchMaker:
-        return BatchMaker(self.backend, self.n_words, self.dtype)
+        return BatchMaker(self.backend, self.n_words, self.dtype, self.n_threads)
 
     def batch(self, data: Any, rows: Rows | slice) -> WordBatch:
         """Rows of a CSR matrix of counts (N, V).
@@ -157,6 +157,38 @@ class LdaModel:
     def rescaled(self, lambda_: LazyRows, prior: LdaPrior, factor: float) -> LazyRows:
         """eta + factor (lambda - eta), in the same memory and a time that does not depend on V."""
         return lambda_.rescaled(factor, prior.eta, prior.totals)
+
+    # --- what is shown
+
+    def smoothing(
+        self,
+        lambda_: LazyRows,
+        prior: LdaPrior,
+        data: Any,
+        weight: float,
+        before: float | None,
+        rng: np.random.Generator,
+    ) -> float | None:
+        """eta by which documents that are left out are predicted best: see `lda.smoothing`.
+
+        None where eta says more than how much to smooth: with seeded topics, and with one word.
+        """
+        if prior.pattern.shape[1] > 1 or self.n_words < 2 or not data.data.size:
+            return None
+        share = smoothing.sample_share(self.n_components, data.data.size)
+        n = max(1, min(data.shape[0], round(share * data.shape[0])))
+        rows = np.sort(rng.choice(data.shape[0], n, replace=False))
+        sample = smoothing.left_out(self, lambda_, prior, self.batch(data, rows), weight)
+        start = before or prior.eta
+        found = smoothing.best_eta(sample, start)
+        # A few documents do not say much.
+        return float(start * (found / start) ** min(1.0, 1.0 / share))
+
+    def smoothed(self, lambda_: LazyRows, prior: LdaPrior, eta: float) -> tuple[LazyRows, LdaPrior]:
+        """lambda and prior with another eta, the counts lambda - eta being the same."""
+        new = replace(prior, eta=eta)
+        totals = lambda_.totals - prior.totals + new.totals
+        return replace(lambda_, shift=lambda_.shift - prior.eta + eta, totals=totals), new
 
     def savepoint(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> Callable[[], None]:
         """The batch's rows of lambda, and of the prior where it is learned word by word."""

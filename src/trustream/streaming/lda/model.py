@@ -97,7 +97,7 @@ class TopicStream(StreamModel):
     doc_topic_prior: float = 0.1
     topic_word_prior: float = 0.1
     learn_priors: bool = True
-    population: float | str | None = STREAM["population"]
+    population: float | str | None = "auto"
     score_every: int = 100
     score_documents: int = 200
     dtype: str = "float32"
