@@ -93,8 +93,9 @@ class LatentDirichletAllocation(
         there are; with few documents for many topics a larger number keeps topics from dying out.
         What is shown is scaled back to the documents that there are. "auto" takes as many as have
         30 tokens for each pair of topic and word, and the documents that there are if
-        `topic_word_prior` seeds topics, whose weight must not shrink; None always takes the
-        latter, as in the paper. "streaming-vb" and "streaming-batch" do without.
+        `topic_word_prior` seeds topics, whose weight must not shrink, or priors are learned
+        "per-word"; None always takes the latter, as in the paper. "streaming-vb" and
+        "streaming-batch" do without.
     learn_priors : bool or {"alpha", "eta", "per-word"}, default=True
         Which priors empirical Bayes learns: both, none, one of them, or both with an eta for each
         word.
@@ -353,7 +354,14 @@ class LatentDirichletAllocation(
 
     def _population(self) -> float | str | None:
         seeds = self.topic_word_prior is not None and np.ndim(self.topic_word_prior) == 2
-        return None if seeds and self.population == "auto" else self.population
+        if self.population == "auto":
+            return None if seeds or self.learn_priors == "per-word" else "auto"
+        if self.population is not None and self.learn_priors == "per-word":
+            raise ValueError(
+                'learn_priors="per-word" learns from the documents that there are: leave '
+                'population at "auto", or give None'
+            )
+        return self.population
 
     def _size(self, X: Any) -> recipe.DataSize:
         return recipe.DataSize(X.shape[0], float(X.data.sum()), matrices.n_columns_used(X))

@@ -116,7 +116,15 @@ class Algorithm(ABC):
     def savepoint(self, model: Any, state: State, batch: Any) -> Callable[[], None]:
         """What puts the state back, whatever a step on the batch did to its memory."""
         undo: Callable[[], None] = model.savepoint(state.lambda_, state.prior, batch)
-        return undo
+        if state.mean is None:
+            return undo
+        undo_mean = model.savepoint(state.mean.lambda_, state.prior, batch)
+
+        def restore() -> None:
+            undo()
+            undo_mean()
+
+        return restore
 
     @abstractmethod
     def step(

@@ -43,7 +43,7 @@ def update(
     model = require(model, LearnablePriors, "empirical Bayes")
     # Of the posterior for the data that there are: a population that was never seen would speak
     # for a smaller eta.
-    shown = population.for_data(model, state).lambda_
+    shown = population.for_data(model, replace(state, mean=None)).lambda_
     evidence = model.prior_evidence(shown, state.prior, batch, locals_, rng)
     values = {name: e.improved(rho) for name, e in evidence.items() if name in learn}
     if not values:

@@ -16,6 +16,13 @@ data that there are,
 and eta is learned from that. When N_pop changes, lambda is rescaled in the same way, so that it
 never mixes two scales.
 
+Where a learning rate does not fall to zero, lambda keeps the noise of the batches it saw last. A
+mean beside it, fed the same statistics with smaller weights w,
+
+    mu <- (1 - w) mu + w (eta + N_pop/B s),
+
+does not, and is what is shown (`State.mean`). What lambda learns from is not changed by it.
+
 The eta that makes topics likely is not the one by which they predict best. Where a model can tell
 (`Smoothing`), what is shown has an eta of its own, `State.smoothing`, found by leaving training
 documents out.
@@ -23,13 +30,14 @@ documents out.
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from trustream.inference.state import State
-from trustream.models.protocol import Rescaling, Smoothing, has, require
+from trustream.inference.state import Mean, State
+from trustream.models.protocol import Averaging, Rescaling, Smoothing, has, require
 
 
 def scaled_to(model: Any, state: State, population: float, n_documents: float) -> State:
@@ -44,13 +52,21 @@ def scaled_to(model: Any, state: State, population: float, n_documents: float) -
         before = n_documents if state.n_steps else population
     if before != population:
         model = require(model, Rescaling, "a population that changes")
-        lambda_ = model.rescaled(state.lambda_, state.prior, population / before)
-        state = replace(state, lambda_=lambda_)
+        factor, mean = population / before, state.mean
+        if mean is not None:
+            mean = replace(mean, lambda_=model.rescaled(mean.lambda_, state.prior, factor))
+        lambda_ = model.rescaled(state.lambda_, state.prior, factor)
+        state = replace(state, lambda_=lambda_, mean=mean)
     return replace(state, population=population, share=share)
 
 
 def for_data(model: Any, state: State) -> State:
-    """The state for the data that there are; its lambda may share memory with that of the state."""
+    """The state for the data that there are, with the mean in the place of lambda if there is one.
+
+    Its lambda may share memory with that of the state.
+    """
+    if state.mean is not None:
+        state = replace(state, lambda_=state.mean.lambda_, mean=None)
     if state.share == 1.0:
         return replace(state, population=None)
     model = require(model, Rescaling, "a population")
@@ -69,6 +85,17 @@ def published(model: Any, state: State) -> State:
     model = require(model, Smoothing, "smoothing")
     lambda_, prior = model.smoothed(state.lambda_, state.prior, state.smoothing)
     return replace(state, lambda_=lambda_, prior=prior, smoothing=None)
+
+
+def with_mean(model: Any, state: State, weight: float | None) -> State:
+    """The state with a mean that counts the next step by so much; None keeps none.
+
+    A mean begins as a copy of lambda.
+    """
+    if weight is None or not has(model, Averaging) or not model.can_average:
+        return replace(state, mean=None)
+    mean = state.mean or Mean(copy.deepcopy(state.lambda_))
+    return replace(state, mean=replace(mean, weight=weight))
 
 
 def with_smoothing(

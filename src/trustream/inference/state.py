@@ -5,7 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trustream.models.protocol import Batch, ConjugateModel
+from trustream.models.protocol import Averaging, Batch, ConjugateModel, require
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean beside lambda, which is what is shown (`inference.population`).
+
+    Attributes:
+        lambda_: shaped like lambda.
+        weight: most of what the next step counts in the mean; never more than its rate.
+    """
+
+    lambda_: Any
+    weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +39,7 @@ class State:
             there is (`inference.population`).
         share: the part of the population that there is, N / N_pop.
         smoothing: eta of what is shown, if it is not the prior's (`inference.population`).
+        mean: what is shown in the place of lambda, if one is kept.
     """
 
     lambda_: Any
@@ -36,6 +50,7 @@ class State:
     population: float | None = None
     share: float = 1.0
     smoothing: float | None = None
+    mean: Mean | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +86,14 @@ def advance(model: ConjugateModel, state: State, batch: Batch, natural: Any, rho
     """
     natural = model.materialise(natural)
     refuse_unless_finite(model, natural)
+    mean = state.mean
+    if mean is not None:
+        averaging = require(model, Averaging, "a mean of lambda")
+        parts = (state.lambda_, state.prior, batch, natural, rho, min(rho, mean.weight))
+        mean = replace(mean, lambda_=averaging.averaged(mean.lambda_, *parts))
     lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + batch.size
-    return replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen)
+    return replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen, mean=mean)
 
 
 def refuse_unless_finite(model: ConjugateModel, value: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from trustream.inference.algorithm import Algorithm, Plan, Start, StepOptions
-from trustream.inference.population import for_data, scaled_to, with_smoothing
+from trustream.inference.population import for_data, scaled_to, with_mean, with_smoothing
 from trustream.inference.restoring import Undo
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms
@@ -88,6 +88,7 @@ class Learner:
         rho: float | None = None,
         looks: float = 0.0,
         population: float | None = None,
+        window: float | None = None,
         start: Callable[[Any, np.random.Generator], Any] | None = None,
         protect: Callable[[Undo], None] | None = None,
     ) -> tuple[State, Info]:
@@ -102,6 +103,8 @@ class Learner:
             looks: at each data point so far, which decides how much effort a step is worth.
             population: the number of data points that lambda shall stand for, N if that is more;
                 None is N.
+            window: data points that a mean of lambda is taken over, which is shown in its place;
+                None keeps none. Only with a population.
             start: makes the lambda that the batch starts from, for algorithms that need one.
             protect: told how to put the state back, before its memory is changed.
         """
@@ -111,6 +114,7 @@ class Learner:
         if population is None or not self.algorithm.has_population:
             state = for_data(self.model, state)
         else:
+            state = with_mean(self.model, state, window and min(1.0, batch.size / window))
             population = max(population, n_documents)
             state = scaled_to(self.model, state, population, n_documents)
             n_documents = population

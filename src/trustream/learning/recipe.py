@@ -43,8 +43,8 @@ _TOKENS_PER_PAIR = 30.0
 
 # What differs on a stream.
 STREAM: dict[str, Any] = {
-    "learning_offset": 10.0,
-    "learning_decay": 0.6,
+    "learning_offset": 5.0,
+    "learning_decay": 0.5,
     "cooldown": 0.0,
     "tol": 0.01,
 }
@@ -149,6 +149,15 @@ class Recipe:
         pairs = float(n_components) * size.n_words
         wanted = self.tokens_per_pair * pairs * size.n_documents / max(size.n_tokens, 1.0)
         return max(float(size.n_documents), self.population or 0.0, wanted)
+
+    @property
+    def passes_if_idle(self) -> int:
+        """Looks at each document of a store in which nothing arrives, until there is no more to do.
+
+        >>> for_stream(100).passes_if_idle, for_stream(100, population=None).passes_if_idle
+        (5, 2)
+        """
+        return self.max_iter if self.has_population else 2
 
     def check_population(self, n_documents: float) -> None:
         """Refuse a population that is smaller than the data, of which the number is known.
@@ -274,11 +283,11 @@ def for_topics(
 def for_stream(n_components: int, **options: Any) -> Recipe:
     """The recipe of LDA on a stream; options as in `for_topics`, None where the default will do.
 
-    A stream has no end towards which its rate could cool down, so the rate falls faster from
-    step to step; and what runs until it converges may stop sooner, since more will come.
+    A stream has no end towards which its rate could cool down: `streaming.clock` says what the
+    rate depends on. What runs until it converges may stop sooner, since more will come.
 
-    >>> for_stream(100).kappa, for_stream(100, learning_decay=0.5).kappa
-    (0.6, 0.5)
+    >>> for_stream(100).tau, for_stream(100, learning_offset=10.0).tau
+    (5.0, 10.0)
     """
     optional = ("population", "max_doc_topics")
     given = {name: v for name, v in options.items() if v is not None or name in optional}

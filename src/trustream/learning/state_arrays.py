@@ -15,7 +15,7 @@ import numpy as np
 
 from trustream._schema import Array, Rule, integer, number, one_of, optional
 from trustream.inference.adaptive import SHORTEST, Averages
-from trustream.inference.state import State
+from trustream.inference.state import Mean, State
 from trustream.inference.streaming_vb import Draws
 from trustream.models.lda import LazyRows, LdaPrior
 from trustream.models.lda.validity import check_lda
@@ -39,10 +39,11 @@ HEADER: dict[str, Rule] = {
     "memory": optional(one_of(MEMORIES)),
     "population": number(above=0.0),
     "smoothing": number(above=0.0),
+    "mean": Rule(lambda value: value is True, "true"),
     "share": Rule(lambda value: type(value) is float and 0 < value <= 1, "a number from 0 to 1"),
 }
 # Files of earlier versions lack these.
-MAY_LACK = ("memory", "population", "share", "smoothing")
+MAY_LACK = ("memory", "population", "share", "smoothing", "mean")
 FLOATS = ("float32", "float64")
 ONE: tuple[tuple[int, ...], ...] = ((),)
 
@@ -63,9 +64,12 @@ class StateFormat(NamedTuple):
     gradient: tuple[str, ...]
     check: Callable[[Any, Any], None] = lambda lambda_, prior: None
 
-    def table(self, memory: str | None) -> Table:
-        """All arrays of a state with a memory of that kind."""
+    def table(self, memory: str | None, mean: bool = False) -> Table:
+        """All arrays of a state with a memory of that kind, and perhaps a mean."""
         table = dict(self.arrays)
+        if mean:
+            parts = {name: rule for name, rule in table.items() if name.startswith("lambda.")}
+            table |= {f"mean.{name.partition('.')[2]}": rule for name, rule in parts.items()}
         if memory == "Averages":
             shapes = [self.arrays[f"lambda.{name}"].shapes for name in self.gradient]
             n_numbers = sum(math.prod(shape) for some in shapes for shape in some or ())
@@ -141,6 +145,8 @@ def gaussian(n_components: int, n_features: int, covariance_type: str) -> StateF
 def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """(arrays, header) that hold all of a state."""
     parts = {"lambda": state.lambda_, "prior": state.prior, "memory": state.memory}
+    if state.mean is not None:
+        parts["mean"] = state.mean.lambda_
     arrays = {
         f"{name}.{key}": value
         for name, part in parts.items()
@@ -155,6 +161,8 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     }
     if state.population is not None:
         header |= {"population": float(state.population), "share": float(state.share)}
+    if state.mean is not None:
+        header["mean"] = True
     if state.smoothing is not None:
         header["smoothing"] = float(state.smoothing)
     return arrays, header
@@ -176,7 +184,11 @@ def from_arrays(
     # Files of versions without other algorithms say nothing of a memory.
     kind = header.get("memory")
     memory = None if kind is None else _rebuilt(MEMORIES[kind], arrays, "memory")
-    rest = header.get("population"), header.get("share", 1.0), header.get("smoothing")
+    mean = None
+    if "mean" in header:
+        mean = Mean(_rebuilt(format.lambda_type, arrays, "mean"))
+        format.check(mean.lambda_, prior)
+    rest = header.get("population"), header.get("share", 1.0), header.get("smoothing"), mean
     return State(lambda_, prior, header["n_steps"], header["n_seen"], memory, *rest)
 
 

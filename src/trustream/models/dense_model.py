@@ -126,7 +126,32 @@ class DenseModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         """Nothing to put back: a step makes a new lambda_."""
         return lambda: None
 
-    # --- streaming VB
+    # --- what is shown
+
+    @property
+    def can_average(self) -> bool:
+        """Always."""
+        return True
+
+    def averaged(
+        self,
+        mean: NaturalT,
+        lambda_: NaturalT,
+        prior: PriorT,
+        batch: BatchT,
+        natural: NaturalT,
+        rho: float,
+        weight: float,
+    ) -> NaturalT:
+        """(1 - w) mean + (w / rho) (natural - (1 - rho) lambda), entry by entry."""
+        gain = weight / rho
+        parts = zip(mean, lambda_, natural, strict=True)
+        return type(mean)(
+            *(
+                ((1 - weight) * a + gain * (new - (1 - rho) * old)).astype(a.dtype)
+                for a, old, new in parts
+            )
+        )
 
     def rescaled(self, lambda_: NaturalT, prior: PriorT, factor: float) -> NaturalT:
         """eta + factor (lambda - eta), entry by entry."""
@@ -134,6 +159,8 @@ class DenseModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         return type(lambda_)(
             *((eta + factor * (part - eta)).astype(part.dtype) for part, eta in pairs)
         )
+
+    # --- streaming VB
 
     def add(self, anchor: NaturalT, prior: PriorT, batch: BatchT, statistics: NaturalT) -> NaturalT:
         """lambda_t + s, entry by entry."""

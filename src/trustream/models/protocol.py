@@ -33,11 +33,12 @@ capability          what it computes                                     algorit
 `GradientVector`    eta + (N/B) s - lambda                               adaptive learning rate
 `Rescaling`         eta + factor (lambda - eta)                          population
 `LearnablePriors`   what eta can be learned from                         empirical Bayes
+`Averaging`         a slower mean of what lambda is drawn towards        what is shown
 `Smoothing`         the eta that predicts documents which are left out   what is shown
 =================== ==================================================== ========================
 
-All but the last two follow from eta and the family where a Natural is all of lambda: `DenseModel`
-has them.
+All but learnable priors and smoothing follow from eta and the family where a Natural is all of
+lambda: `DenseModel` has them.
 """
 
 from __future__ import annotations
@@ -227,6 +228,31 @@ class Rescaling(ConjugateModel, Protocol):
         """eta + factor (lambda - eta): what lambda would be with so many times the data.
 
         It may share memory with lambda_.
+        """
+
+
+@runtime_checkable
+class Averaging(ConjugateModel, Protocol):
+    """A mean beside lambda, without the noise that a learning rate leaves in lambda."""
+
+    @property
+    def can_average(self) -> bool:
+        """Whether a mean can be kept with the model's settings."""
+
+    def averaged(
+        self,
+        mean: Any,
+        lambda_: Any,
+        prior: Any,
+        batch: Any,
+        natural: Any,
+        rho: float,
+        weight: float,
+    ) -> Any:
+        """(1 - w) mean + w (eta + scale s), shaped like lambda_; the mean is consumed.
+
+        `natural` is (1 - rho) lambda + rho (eta + scale s) for what the batch touches, about to be
+        stored in lambda_, and w at most rho.
         """
 
 

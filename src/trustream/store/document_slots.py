@@ -12,6 +12,8 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.store.draw_order import DrawOrder
+
 
 def is_held_out(key: str, share: float) -> bool:
     """Whether a document belongs to the held-out part, by a hash of its key.
@@ -31,14 +33,19 @@ def place_of(slot: int, held_out: bool) -> int:
 
 
 def draw_places(
-    n: int, n_documents: int, rng: np.random.Generator, held_out: bool
+    n: int, n_documents: int, rng: np.random.Generator | DrawOrder, held_out: bool
 ) -> NDArray[np.int64]:
     """Places of documents drawn uniformly without replacement, in random order.
+
+    By a `DrawOrder`, what was drawn before in the same pass is not drawn again.
 
     >>> draw_places(9, 3, np.random.default_rng(0), held_out=True).tolist()
     [-3, -1, -2]
     """
-    slots = rng.choice(n_documents, min(n, n_documents), replace=False)
+    if isinstance(rng, DrawOrder):
+        slots = rng.draw(n, n_documents)
+    else:
+        slots = rng.choice(n_documents, min(n, n_documents), replace=False)
     return ~slots if held_out else slots
 
 

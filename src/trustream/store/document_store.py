@@ -12,6 +12,7 @@ from trustream.store import integrity_check
 from trustream.store.call_guard import CallGuard, guarded
 from trustream.store.check_result import CheckResult
 from trustream.store.database import Database, T
+from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
 from trustream.store.limits import name_fault
 from trustream.store.position_checks import After, check_position
@@ -165,7 +166,9 @@ class DocumentStore(Store):
         )
 
     @guarded
-    def draw(self, n: int, rng: np.random.Generator, *, held_out: bool = False) -> Documents:
+    def draw(
+        self, n: int, rng: np.random.Generator | DrawOrder, *, held_out: bool = False
+    ) -> Documents:
         if n < 0:
             raise ValueError(f"n is {n}; give a number of documents, 0 or more")
         return self._reader.draw(n, rng, held_out)

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustream.store.check_result import CheckResult
+from trustream.store.draw_order import DrawOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +253,14 @@ class Store(Protocol):
     def totals(self) -> Totals:
         """How much is in the store now, in O(1)."""
 
-    def draw(self, n: int, rng: np.random.Generator, *, held_out: bool = False) -> Documents:
+    def draw(
+        self, n: int, rng: np.random.Generator | DrawOrder, *, held_out: bool = False
+    ) -> Documents:
         """Draw min(n, N) of the N training (or held-out) documents, uniformly, without replacement.
 
-        They come in random order, so that a part of them is a uniform draw too. It takes time for
+        They come in random order, so that a part of them is a uniform draw too. With a `DrawOrder`
+        in the place of `rng`, draws one after the other go through all documents before one comes
+        up again (`trustream.store.draw_order`). It takes time for
         the documents drawn, not for those in the store, also after deletions. What `rng` draws
         depends on n and N alone.
         """

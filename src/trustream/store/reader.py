@@ -10,6 +10,7 @@ from trustream.store.active_words import ActiveWords
 from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
+from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Documents, VocabularyChanges
 from trustream.store.table_rows import Counters
 
@@ -21,13 +22,14 @@ class Reader:
         self._database = database
         self._active = ActiveWords()
 
-    def draw(self, n: int, rng: np.random.Generator, held_out: bool) -> Documents:
+    def draw(self, n: int, rng: np.random.Generator | DrawOrder, held_out: bool) -> Documents:
         """See `Store.draw`."""
-        before = rng.bit_generator.state
+        drawing = rng if isinstance(rng, DrawOrder) else rng.bit_generator
+        before = drawing.state
 
         def work() -> Documents:
             # Should the work be done again, it draws the same.
-            rng.bit_generator.state = before
+            drawing.state = before
             counters = self._database.counters(write=False)
             there = counters.held_out if held_out else counters.training
             places = draw_places(n, there, rng, held_out).tolist()

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from trustream import persist
+from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Documents, Store, Totals
 
 
@@ -21,7 +20,7 @@ class Drawn:
     Attributes:
         documents: the batch; None if there was nothing to draw.
         totals: of the store just before.
-        generator: state of the random generator after this draw, as JSON values.
+        generator: what decides the draws after this one, as JSON values.
         arrival: number of the last document taken, where they are taken as they arrive.
     """
 
@@ -35,18 +34,33 @@ class Drawn:
 BatchSize = Callable[[Totals], int]
 
 
-def draw(store: Store, batch_size: BatchSize, rng: np.random.Generator) -> Drawn:
+def order_to_json(order: DrawOrder) -> dict[str, Any]:
+    """What decides the draws to come."""
+    return {**persist.generator_to_json(order.rng), "pass": order.place}
+
+
+def order_from_json(values: Mapping[str, Any]) -> DrawOrder:
+    """What `order_to_json` gave; of a generator alone, as older checkpoints have it, a new pass.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    generator = {name: value for name, value in values.items() if name != "pass"}
+    return DrawOrder(persist.generator_from_json(generator), values.get("pass"))
+
+
+def draw(store: Store, batch_size: BatchSize, order: DrawOrder) -> Drawn:
     """A batch as the store is now."""
     totals = store.totals()
-    documents = store.draw(batch_size(totals), rng) if totals.training else None
-    return Drawn(documents, totals, persist.generator_to_json(rng))
+    documents = store.draw(batch_size(totals), order) if totals.training else None
+    return Drawn(documents, totals, order_to_json(order))
 
 
 class Direct:
     """Draws each batch on request, so that a run that feeds its own store can be repeated."""
 
-    def __init__(self, store: Store, batch_size: BatchSize, rng: np.random.Generator) -> None:
-        self._arguments = (store, batch_size, rng)
+    def __init__(self, store: Store, batch_size: BatchSize, order: DrawOrder) -> None:
+        self._arguments = (store, batch_size, order)
 
     def next(self, timeout: float | None = None) -> Drawn:
         """A batch as the store is now."""
@@ -78,7 +92,7 @@ class Arrivals:
 class Prefetcher:
     """Draws batches one ahead, in a thread with a connection of its own.
 
-    `next` returns what was drawn while the caller was busy and starts the next draw. The generator
+    `next` returns what was drawn while the caller was busy and starts the next draw. The order
     is thus ahead of the model: `Drawn.generator` of the batch learned from last is what belongs in
     a checkpoint, and a batch that was drawn ahead and never used is drawn again.
 
@@ -87,13 +101,13 @@ class Prefetcher:
     """
 
     def __init__(
-        self, open_store: Callable[[], Store], batch_size: BatchSize, rng: np.random.Generator
+        self, open_store: Callable[[], Store], batch_size: BatchSize, order: DrawOrder
     ) -> None:
         self._exchange = _Exchange()
         # It must not refer to the prefetcher, which would then never be collected.
         self._thread = threading.Thread(
             target=_draw_ahead,
-            args=(self._exchange, open_store, batch_size, rng),
+            args=(self._exchange, open_store, batch_size, order),
             name="trustream-draw",
             daemon=True,
         )
@@ -144,7 +158,7 @@ def _draw_ahead(
     exchange: _Exchange,
     open_store: Callable[[], Store],
     batch_size: BatchSize,
-    rng: np.random.Generator,
+    order: DrawOrder,
 ) -> None:
     """What the thread does."""
     try:
@@ -154,7 +168,7 @@ def _draw_ahead(
                 exchange.wanted.acquire()
                 if exchange.ended:
                     return
-                exchange.drawn = draw(store, batch_size, rng)
+                exchange.drawn = draw(store, batch_size, order)
                 exchange.ready.release()
         finally:
             store.close()

@@ -21,11 +21,12 @@ from trustream._schema import (
 from trustream.inference.state import State
 from trustream.learning import recipe_json, state_arrays
 from trustream.streaming import old_checkpoints, stream_model
+from trustream.streaming.batches import order_from_json
 from trustream.streaming.clock import Clock
 from trustream.streaming.stream_model import StreamModel
 
 # Of the header; a checkpoint with a higher one is for a later version of trustream.
-VERSION = 2
+VERSION = 3
 _ADVICE = "restore the store from a copy, or train a model by another name"
 _HEADER = {
     "stream": integer(1, VERSION),
@@ -48,7 +49,11 @@ _CLOCK = {
     "looked_at": integer(0),
     "since_arrival": integer(0),
     "quiet": number(least=0.0),
+    "phase_documents": integer(0),
+    "phase_looks": integer(0),
 }
+# Clocks of versions without phases lack these.
+_MAY_LACK = ("phase_documents", "phase_looks")
 
 
 @dataclass(frozen=True)
@@ -124,7 +129,8 @@ class Checkpoint:
             model = model.with_recipe(recipe_json.from_json(header["recipe"]))
         n_words = header["n_words"]
         format = model.format(n_words)
-        table = {**format.table(header["memory"]), "words": Array(None, ("uint8",))}
+        table = format.table(header["memory"], "mean" in header)
+        table["words"] = Array(None, ("uint8",))
         written = old_checkpoints.table(table) if is_old else table
         check_entries(contents.entries, written)
         arrays = contents.arrays()
@@ -135,8 +141,8 @@ class Checkpoint:
         if len(words) != n_words:
             raise ValueError(f"{len(words)} words for {n_words} rows of lambda")
         clock = _clock(header["clock"])
-        for generator in ("draws", "others"):
-            persist.generator_from_json(header[generator])
+        persist.generator_from_json(header["others"])
+        order_from_json(header["draws"])
         return cls(
             model,
             state_arrays.from_arrays(format, header, arrays),
@@ -151,7 +157,7 @@ class Checkpoint:
 
 
 def _clock(values: Any) -> Clock:
-    check_values(values, _CLOCK, "the clock")
+    check_values(values, _CLOCK, "the clock", _MAY_LACK)
     clock = Clock(**values)
     if clock.added < clock.added_before:
         raise ValueError(f"the clock runs backwards, from {clock.added_before} to {clock.added}")

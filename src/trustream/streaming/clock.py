@@ -1,6 +1,16 @@
-"""The learning rate's clock: documents added, not steps taken.
+"""The learning rate's clock: what was looked at since the store was half as large.
 
-The paper's schedule (section 3.1) is
+Topics that are found in a few hundred documents are not the ones that suit ten thousand, and at a
+rate that only falls they would stay. So the rate begins anew each time that the store has doubled,
+
+    rho_t = (tau + P_t / B)^-kappa
+
+with P_t the documents looked at in this phase, repetitions counted. On a quiet store it falls and
+lambda settles. When something arrives after that, P_t is set back to at most as many looks at each
+document as `fit` makes, so that it is learned from at once.
+
+Without a population (`inference.population`) the clock is that of the paper, documents added and
+not steps taken. Its schedule (section 3.1) is
 
     rho_t = (tau + A_t / B)^-kappa
 
@@ -35,6 +45,8 @@ class Clock:
         looked_at: documents that steps have looked at, repetitions counted.
         since_arrival: those since the last arrival.
         quiet: Q_t.
+        phase_documents: documents that were there when the phase began.
+        phase_looks: P_t.
     """
 
     found: int
@@ -43,6 +55,8 @@ class Clock:
     looked_at: int = 0
     since_arrival: int = 0
     quiet: float = 0.0
+    phase_documents: int = 0
+    phase_looks: int = 0
 
     @classmethod
     def start(cls, totals: Totals) -> Clock:
@@ -58,8 +72,12 @@ class Clock:
         """A_t: the first pass over what was there, and all that was added since."""
         return min(self.looked_at, self.found) + self.added - self.added_before
 
-    def passed(self, totals: Totals, n_documents: int) -> Clock:
-        """After a step on a batch of n_documents, drawn when the store had these totals."""
+    def passed(self, totals: Totals, n_documents: int, passes: int = 5) -> Clock:
+        """After a step on a batch of n_documents, drawn when the store had these totals.
+
+        Args:
+            passes: looks at each document by which a phase is set back when something arrives.
+        """
         new = totals.added - self.added
         quiet, since = self.quiet, self.since_arrival
         if new > 0:
@@ -71,8 +89,19 @@ class Clock:
             since += n_documents
         if since > totals.training:
             quiet += min(n_documents, since - totals.training)
+        documents, looks = self.phase_documents, self.phase_looks
+        if new > 0:
+            looks = min(looks, passes * totals.training)
+        if totals.training >= 2 * documents:
+            documents, looks = totals.training, 0
         return replace(
-            self, added=totals.added, looked_at=looked_at, since_arrival=since, quiet=quiet
+            self,
+            added=totals.added,
+            looked_at=looked_at,
+            since_arrival=since,
+            quiet=quiet,
+            phase_documents=documents,
+            phase_looks=looks + n_documents,
         )
 
     def rate(self, tau: float, kappa: float, batch_size: int) -> float:
@@ -83,13 +112,25 @@ class Clock:
         """
         return min(LARGEST_RATE, (tau + (self.arrived + self.quiet) / batch_size) ** -kappa)
 
+    def phase_rate(self, tau: float, kappa: float, batch_size: int) -> float:
+        """rho = (tau + P_t / B)^-kappa, below 1.
+
+        >>> clock = Clock(found=0, added_before=0, added=300, phase_looks=300)
+        >>> clock.phase_rate(tau=1.0, kappa=0.5, batch_size=100)
+        0.5
+        """
+        return min(LARGEST_RATE, (tau + self.phase_looks / batch_size) ** -kappa)
+
+    def window(self, totals: Totals) -> float:
+        """Documents that a mean of lambda is taken over: a pass, at the beginning less."""
+        return max(1.0, min(float(totals.training), self.looked_at / 2))
+
     def looks(self, totals: Totals) -> float:
         """How often each training document was looked at, on average."""
         return self.looked_at / max(totals.training, 1)
 
-    def is_idle(self, totals: Totals) -> bool:
-        """Whether a whole pass over the store has been made since anything arrived."""
+    def is_idle(self, totals: Totals, passes: int = 2) -> bool:
+        """Whether nothing has arrived in so many passes over the store, the first one included."""
         nothing_new = totals.added == self.added
-        return (
-            nothing_new and self.since_arrival >= totals.training and (self.looked_at >= self.found)
-        )
+        after = (passes - 1) * totals.training
+        return nothing_new and self.since_arrival >= after and self.looked_at >= self.found

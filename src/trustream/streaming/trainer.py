@@ -1,6 +1,7 @@
 """A topic model that keeps learning from a document store (section 3.1 of the paper).
 
-Each step draws a batch of B documents uniformly from the N_t that are there now and takes a
+Each step draws a batch of B documents from the N_t that are there now, in passes in which each
+comes up once (`trustream.store.draw_order`), and takes a
 trust-region (or natural-gradient) step on the bound over all of them,
 
     E_q[log p(beta) / q(beta)] + (N_t / B) sum_n max_phi E_q[log p(x_n, z_n | beta) / q(z_n)],
@@ -19,14 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from trustream import persist
 from trustream.inference.state import Info
 from trustream.kernels import threads
 from trustream.learning import algorithms
 from trustream.store import open_store
 from trustream.store.protocol import Documents, Store, Totals
 from trustream.streaming import stream_model
-from trustream.streaming.batches import Arrivals, Direct, Drawn, Prefetcher
+from trustream.streaming.batches import Arrivals, Direct, Drawn, Prefetcher, order_from_json
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import DEFAULT_NAME, as_estimator, load_checkpoint
@@ -187,12 +187,12 @@ class StreamTrainer:
         if self._source is None and algorithms.get(self.model.recipe.method).data == "arrivals":
             self._source = Arrivals(self.store, size, learned.arrival, learned.draws)
         elif self._source is None:
-            rng = persist.generator_from_json(learned.draws)
+            order = order_from_json(learned.draws)
             if self.prefetch:
                 opened = partial(open_store, self.store.url, create=False)
-                self._source = Prefetcher(opened, size, rng)
+                self._source = Prefetcher(opened, size, order)
             else:
-                self._source = Direct(self.store, size, rng)
+                self._source = Direct(self.store, size, order)
         return self._source.next(timeout)
 
     def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
@@ -223,7 +223,8 @@ class StreamTrainer:
         seconds : float, default=None
             Stop after so much time.
         until_idle : bool, default=False
-            Stop when nothing has arrived for a whole pass over the store, or it is empty.
+            Stop when nothing has arrived for so many passes over the store that each document was
+            looked at as often as `fit` would, or it is empty.
         callback : callable, default=None
             Called after each step; stops the run by returning a true value.
         stop : callable, default=None
@@ -264,7 +265,7 @@ class StreamTrainer:
 
     def _is_idle(self, info: StreamInfo) -> bool:
         clock = self._training.learned.clock
-        return clock is not None and clock.is_idle(info.totals)
+        return clock is not None and clock.is_idle(info.totals, self.model.recipe.passes_if_idle)
 
     # --- what was learned
 

@@ -11,11 +11,12 @@ from trustream import persist
 from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
-from trustream.learning.learner import Learner
+from trustream.learning.learner import Learner, is_smoothed
 from trustream.learning.recipe import DataSize
+from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Documents, Store, Totals
 from trustream.streaming import stream_model
-from trustream.streaming.batches import Drawn
+from trustream.streaming.batches import Drawn, order_to_json
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.clock import Clock
 from trustream.streaming.model_words import ModelWords
@@ -48,7 +49,7 @@ class Training:
         self._words = ModelWords()
         self._last_learner: tuple[int, Learner] | None = None
         draws, self._others = np.random.default_rng(model.random_state).spawn(2)
-        generator = persist.generator_to_json(draws)
+        generator = order_to_json(DrawOrder(draws))
         self._kept = Restorable(Learned(model.start(), None, generator, -1))
         self.best_score: float | None = None
         self.last_score: float | None = None
@@ -101,19 +102,25 @@ class Training:
         learned = kept.value
         clock = learned.clock or Clock.start(totals)
         looks = clock.looks(totals)
-        clock = clock.passed(totals, len(documents.keys))
+        clock = clock.passed(totals, len(documents.keys), recipe.max_iter)
         rng, learner = self._others, self._learner()
         kept.protect(generator_savepoint(rng))
+        data, size = self.model.data(documents, self.n_words), batch_size(self.model, totals)
+        rate = clock.phase_rate if recipe.has_population else clock.rate
         state, info = learner.step(
             learned.state,
-            learner.batch(self.model.data(documents, self.n_words)),
+            learner.batch(data),
             totals.training,
             rng=rng,
-            rho=clock.rate(recipe.tau, recipe.kappa, batch_size(self.model, totals)),
+            rho=rate(recipe.tau, recipe.kappa, size),
             looks=looks,
+            window=clock.window(totals),
             population=learner.population(_size(totals)),
             protect=kept.protect,
         )
+        if is_smoothed(state.n_steps):
+            # Just looked at, a document stands in a mean over a pass about 1 / (1 - 1/e) times.
+            state = learner.smoothed(state, data, rng, weight=1.6)
         # The step is done with this assignment, and not before.
         self._kept = Restorable(Learned(state, clock, drawn.generator, drawn.arrival))
         return info

@@ -15,6 +15,7 @@ from trustream.kernels import BLOCK, LANES, elementary, simd
 from trustream.kernels.jit import njit
 from trustream.kernels.lda.compiled_local import lda_local
 from trustream.kernels.lda.compiled_rows import (
+    add_rows,
     gather_rows,
     index_words,
     psi_sums,
@@ -30,6 +31,7 @@ from trustream.kernels.lda.compiled_words import (
 )
 
 __all__ = [
+    "add_rows",
     "blend_rows",
     "digamma",
     "dirichlet_terms",

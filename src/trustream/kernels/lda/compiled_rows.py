@@ -56,6 +56,24 @@ def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
                 stored[w, k] = factor * (rows[i, k] - level)
 
 
+@njit(**elementary.KERNEL)
+def add_rows(stored, words, rows, other, pattern, a, b, c, start, stop):
+    """stored[w] += a rows[i] - b other[w] - c pattern[w] for w = words[i]."""
+    n_topics = stored.shape[1]
+    by_rows, by_other = stored.dtype.type(a), stored.dtype.type(b)
+    for i in range(start, stop):
+        w = words[i]
+        v = min(w, pattern.shape[0] - 1)
+        if pattern.shape[1] > 1:
+            for k in range(n_topics):
+                level = stored.dtype.type(c * pattern[v, k])
+                stored[w, k] += by_rows * rows[i, k] - by_other * other[w, k] - level
+        else:
+            level = stored.dtype.type(c * pattern[v, 0])
+            for k in range(n_topics):
+                stored[w, k] += by_rows * rows[i, k] - by_other * other[w, k] - level
+
+
 @njit(**elementary.INSIDE)
 def _psi(row, n):
     """row = psi(row) for the first n entries; row has whole vectors. Returns their sum."""

@@ -25,6 +25,7 @@ from trustream.kernels.lda import (
     WORTH_LEAVING,
 )
 from trustream.kernels.lda.reference_rows import (
+    add_rows,
     gather_rows,
     index_words,
     psi_sums,
@@ -34,6 +35,7 @@ from trustream.kernels.lda.reference_rows import (
 )
 
 __all__ = [
+    "add_rows",
     "blend_rows",
     "digamma",
     "dirichlet_terms",

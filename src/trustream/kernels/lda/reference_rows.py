@@ -41,6 +41,24 @@ def scatter_rows(
     stored[w] = (rows[start:stop] - shift * (pattern[w] if len(pattern) > 1 else pattern)) / scale
 
 
+def add_rows(
+    stored: Array,
+    words: Array,
+    rows: Array,
+    other: Array,
+    pattern: Array,
+    a: float,
+    b: float,
+    c: float,
+    start: int,
+    stop: int,
+) -> None:
+    """stored += a rows - b other - c pattern, for the given words."""
+    w = words[start:stop]
+    level = c * (pattern[w] if len(pattern) > 1 else pattern)
+    stored[w] = stored[w] + (a * rows[start:stop] - b * other[w] - level)
+
+
 def psi_sums(rows: Array, by_column: Array) -> float:
     """Sums of psi(rows) over rows; returns the sum of psi(sum of a row)."""
     values = rows.astype(np.float64)

@@ -5,7 +5,9 @@ A step on a batch moves every word that is not in it by the same affine map,
     lambda_v = (1 - rho) lambda_v + rho eta_v,
 
 so the table keeps lambda_v = scale * stored_v + shift * pattern_v with eta_v = eta * pattern_v,
-and a step touches only the batch's rows, whatever the vocabulary.
+and a step touches only the batch's rows, whatever the vocabulary. The shift is what the prior has
+put into lambda, also when eta changes from step to step, and scale * stored_v what the data have:
+expected counts, never negative.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ class LazyRows:
     Attributes:
         stored: (V, K); `put` changes it in place, also for the table that it came from. Who still
             needs that takes a `savepoint` first.
-        scale, shift: the affine map.
+        scale, shift: the affine map; shift * pattern is the prior's part of lambda.
         totals: (K,) float64, sum of lambda over all words.
     """
 
@@ -105,16 +107,64 @@ class LazyRows:
         if scale < _SMALLEST_SCALE or totals.max() > limit:
             # Nothing (rho = 1) or next to nothing of `stored` is left, or a huge lambda is to be
             # stored: write the values out, into memory of their own (see `savepoint`).
-            stored = self.stored * self.stored.dtype.type(scale)
-            stored += shift * pattern
-            return LazyRows(stored, 1.0, 0.0, totals)
+            return LazyRows(self.stored * self.stored.dtype.type(scale), 1.0, shift, totals)
         return LazyRows(self.stored, scale, shift, totals)
 
-    def rescaled(self, factor: float, eta: float, eta_totals: Float64) -> LazyRows:
-        """eta + factor (lambda - eta) for all words, in the same memory."""
-        rest = 1 - factor
-        totals = factor * self.totals + rest * eta_totals
-        return LazyRows(self.stored, factor * self.scale, factor * self.shift + rest * eta, totals)
+    def averaged(
+        self,
+        kernels: ModuleType,
+        other: LazyRows,
+        words: Array,
+        rows: Array,
+        totals: Float64,
+        eta: float,
+        pattern: Array,
+        rho: float,
+        weight: float,
+        n_threads: int,
+    ) -> LazyRows:
+        """(1 - w) mean + w target, where other becomes (1 - rho) other + rho target.
+
+        The target of all words but the given ones is eta, and these become `rows` in the other
+        table. So mean + w (target - mean) is reached by
+
+            mean <- (1 - w) mean + w eta                                      for all words
+            mean <- mean + (w / rho) (rows - (1 - rho) other) - w eta         for the given ones
+
+        and nothing is divided by a small number while w is at most rho.
+
+        Args:
+            other: before the change; its rows and totals become `rows` and `totals`.
+        """
+        gain = weight / rho
+        loss = gain * (1 - rho)
+        sums = (1 - weight) * self.totals + gain * totals - loss * other.totals
+        table = self.decayed(weight, eta, pattern, sums)
+        words, scale = words.astype(np.int32, copy=False), table.scale
+        factors = (
+            gain / scale,
+            loss * other.scale / scale,
+            (loss * other.shift + weight * eta) / scale,
+        )
+
+        def work(start: int, stop: int) -> None:
+            kernels.add_rows(
+                table.stored, words, rows, other.stored, pattern, *factors, start, stop
+            )
+
+        threads.run(work, word_parts(words.size, n_threads), n_threads)
+        return table
+
+    def rescaled(self, factor: float, pattern_sums: Float64) -> LazyRows:
+        """With so many times the data, the prior's part being the same; in the same memory."""
+        of_prior = self.shift * pattern_sums
+        totals = factor * (self.totals - of_prior) + of_prior
+        return LazyRows(self.stored, factor * self.scale, self.shift, totals)
+
+    def with_prior(self, eta: float, pattern_sums: Float64) -> LazyRows:
+        """With another prior's part, the data's part being the same; in the same memory."""
+        totals = self.totals + (eta - self.shift) * pattern_sums
+        return LazyRows(self.stored, self.scale, eta, totals)
 
     def savepoint(self, kernels: ModuleType, words: Array, n_threads: int) -> Callable[[], None]:
         """What puts this table back after rows of these words were stored in tables made from it.

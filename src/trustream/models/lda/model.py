@@ -154,9 +154,35 @@ class LdaModel:
         self.computation.put_rows(table, prior, batch.words, rows)
         return table
 
+    @property
+    def can_average(self) -> bool:
+        """Not where rows are stored anew when the prior of their word changes."""
+        return not self.eta_per_word
+
+    def averaged(
+        self,
+        mean: LazyRows,
+        lambda_: LazyRows,
+        prior: LdaPrior,
+        batch: WordBatch,
+        natural: Natural,
+        rho: float,
+        weight: float,
+    ) -> LazyRows:
+        """(1 - w) mean + w (eta + scale s), in time for the batch's words: see `LazyRows`."""
+        rows, totals = self.materialise(natural)
+        kernels = self.computation.kernels
+        return mean.averaged(
+            kernels, lambda_, batch.words, rows, totals, prior.eta, prior.pattern, rho, weight,
+            self.n_threads,
+        )  # fmt: skip
+
     def rescaled(self, lambda_: LazyRows, prior: LdaPrior, factor: float) -> LazyRows:
-        """eta + factor (lambda - eta), in the same memory and a time that does not depend on V."""
-        return lambda_.rescaled(factor, prior.eta, prior.totals)
+        """eta + factor (lambda - eta), in the same memory and a time that does not depend on V.
+
+        eta is what lambda has of it, if it was another one in earlier steps.
+        """
+        return lambda_.rescaled(factor, prior.pattern_sums)
 
     # --- what is shown
 
@@ -171,10 +197,13 @@ class LdaModel:
     ) -> float | None:
         """eta by which documents that are left out are predicted best: see `lda.smoothing`.
 
-        None where eta says more than how much to smooth: with seeded topics, and with one word.
+        None where eta says more than how much to smooth: with seeded topics and etas that are
+        learned for each word, and with one word.
         """
-        if prior.pattern.shape[1] > 1 or self.n_words < 2 or not data.data.size:
+        if prior.pattern.shape[1] > 1 or self.eta_per_word or self.n_words < 2:
             return None
+        if not data.data.size:
+            return before
         share = smoothing.sample_share(self.n_components, data.data.size)
         n = max(1, min(data.shape[0], round(share * data.shape[0])))
         rows = np.sort(rng.choice(data.shape[0], n, replace=False))
@@ -186,9 +215,7 @@ class LdaModel:
 
     def smoothed(self, lambda_: LazyRows, prior: LdaPrior, eta: float) -> tuple[LazyRows, LdaPrior]:
         """lambda and prior with another eta, the counts lambda - eta being the same."""
-        new = replace(prior, eta=eta)
-        totals = lambda_.totals - prior.totals + new.totals
-        return replace(lambda_, shift=lambda_.shift - prior.eta + eta, totals=totals), new
+        return lambda_.with_prior(eta, prior.pattern_sums), replace(prior, eta=eta)
 
     def savepoint(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> Callable[[], None]:
         """The batch's rows of lambda, and of the prior where it is learned word by word."""
@@ -289,8 +316,8 @@ class LdaModel:
 
     def posterior(self, prior: LdaPrior, total: Array) -> LazyRows:
         """lambda = eta + s."""
-        total += (prior.eta * prior.pattern).astype(self.dtype)
-        return LazyRows.of(total)
+        totals = total.sum(axis=0, dtype=np.float64) + prior.totals
+        return LazyRows(total, 1.0, prior.eta, totals)
 
     # --- running totals of memoized inference
 

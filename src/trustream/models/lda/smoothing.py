@@ -81,7 +81,7 @@ def left_out(
     """Leave each document of a batch out.
 
     Args:
-        lambda_, prior: of the data that there are; n_vk is lambda_vk - eta.
+        lambda_, prior: of the data that there are; n_vk is what they have put into lambda.
         weight: how often each of the documents stands in lambda.
     """
     natural = model.restrict(lambda_, prior, batch)
@@ -94,16 +94,20 @@ def left_out(
     here = rows[batch.ids]
     phi = here * (theta / totals).astype(rows.dtype)[documents]
     phi *= (weight * batch.counts / phi.sum(axis=1))[:, np.newaxis]
-    sums = segment_sums(phi, batch.indptr)
     pattern = prior.rows(batch.words)[:, :1] / prior.eta
     pattern = np.broadcast_to(pattern, (batch.n_words, 1))[batch.ids]
-    here -= (prior.eta * pattern).astype(rows.dtype)
-    here -= phi
+    here -= (lambda_.shift * pattern).astype(rows.dtype)
+    np.maximum(here, 0, out=here)
+    # No more than is there, so that words and their sums agree, also of a topic that is as good as
+    # this document alone.
+    taken = np.minimum(phi, here, out=phi)
+    here -= taken
+    sums = totals - lambda_.shift * prior.pattern_sums - segment_sums(taken, batch.indptr)
     return LeftOut(
         documents,
         batch.counts.astype(np.float64),
-        np.maximum(here, 0, out=here),
-        np.maximum(totals - prior.totals - sums, 0.0),
+        here,
+        np.maximum(sums, segment_sums(here, batch.indptr)),
         theta,
         pattern,
         float(prior.pattern_sums[0]),

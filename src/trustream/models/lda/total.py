@@ -44,7 +44,8 @@ class LdaTotal(NamedTuple):
 
     def lambda_(self, prior: LdaPrior, dtype: str) -> LazyRows:
         """eta + total of all words."""
-        return LazyRows.of((self.rows + prior.eta * prior.pattern).astype(dtype))
+        totals = self.rows.sum(axis=0) + prior.totals
+        return LazyRows(self.rows.astype(dtype), 1.0, prior.eta, totals)
 
     def inner(self, computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior) -> float:
         """sum_vk total_vk (psi(lambda_vk) - psi(sum_v lambda_vk)), some words at a time."""

@@ -204,12 +204,25 @@ class TopicStream(StreamModel):
         # Where each document counts once, the posterior starts at the prior.
         counts_once = algorithms.get(self.method).data == "arrivals"
         seed = None if counts_once else self.random_state
+        mean = state.mean
+        if mean is not None:
+            table, _ = words.followed(mean.lambda_, state.prior, changes, seed)
+            mean = replace(mean, lambda_=table)
         lambda_, prior = words.followed(state.lambda_, state.prior, changes, seed)
-        return replace(state, lambda_=lambda_, prior=prior)
+        return replace(state, lambda_=lambda_, prior=prior, mean=mean)
 
     def follow_savepoint(self, state: State, changes: Changes) -> Undo:
         """The rows that `follow` overwrites."""
-        return words.savepoint(state.lambda_, changes)
+        undo = words.savepoint(state.lambda_, changes)
+        if state.mean is None:
+            return undo
+        undo_mean = words.savepoint(state.mean.lambda_, changes)
+
+        def restore() -> None:
+            undo()
+            undo_mean()
+
+        return restore
 
     def score(self, learner: Learner, state: State, documents: Documents) -> Score | None:
         """Document completion under E[beta] and alpha."""

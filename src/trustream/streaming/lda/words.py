@@ -2,7 +2,7 @@
 
 A new word gets a row of lambda drawn from a generator keyed by the word itself, so that its start
 does not depend on when it came or what came before. The rows of all other words stay as they are.
-A word that was evicted leaves its column to the prior, lambda_v = eta, until another word takes it.
+A word that was evicted leaves its column to the prior, until another word takes it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def followed(
 
     Args:
         changes: columns with their words now; new columns follow on those there are.
-        seed: of the words' starts; without it they start at the prior, lambda_v = eta.
+        seed: of the words' starts; without it they start at the prior's part of lambda.
     """
     if prior.pattern.shape != (1, 1):
         raise ValueError("only a prior that is the same for all words can follow a vocabulary")
@@ -66,7 +66,7 @@ def followed(
     columns = np.array([column for column, _ in changes], np.int64)
     old = stored[columns[columns < n_old]].astype(np.float64)
     totals -= (lambda_.scale * old + level).sum(axis=0)
-    rows = np.full((len(changes), n_topics), prior.eta)
+    rows = np.full((len(changes), n_topics), level)
     if seed is not None:
         new = [(i, word) for i, (_, word) in enumerate(changes) if word is not None]
         rows[[i for i, _ in new]] = starts([word for _, word in new], n_topics, seed)

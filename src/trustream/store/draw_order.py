@@ -1,0 +1,118 @@
+"""Draws from a store that may grow, in which each document comes up once in every pass.
+
+A batch of documents drawn independently of the last one is a uniform draw, but a third of the
+documents is missing from as many draws as there are documents, and others come up two or three
+times. Here a pass goes through all of them in a random order, which no list has to be kept of: a
+keyed permutation of 2^b numbers, at least twice as many as there are documents, is walked through,
+and numbers without a document are left out. A document that arrives during a pass has a place in
+the order like any other, before or after where the pass stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Slots = NDArray[np.int64]
+
+# Odd numbers with many bits, by which keys and halves are mixed.
+_MIX = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
+_ROUNDS = 4
+
+
+class DrawOrder:
+    """Draws slots 0, 1, ..., N - 1 pass by pass, each once, where N may change from draw to draw.
+
+    Args:
+        rng: draws the key of each pass.
+        place: of another order, whose pass this one goes on with; None begins a pass.
+
+    >>> order = DrawOrder(np.random.default_rng(0))
+    >>> first = order.draw(3, n_documents=5)
+    >>> sorted([*first.tolist(), *order.draw(2, n_documents=5).tolist()])
+    [0, 1, 2, 3, 4]
+    """
+
+    def __init__(self, rng: np.random.Generator, place: Mapping[str, int] | None = None) -> None:
+        self.rng = rng
+        self._key, self._bits, self._position = 0, 0, 0
+        if place is not None:
+            if not is_place(place):
+                raise ValueError("the place in a pass over documents is damaged")
+            self._key, self._bits = place["key"], place["bits"]
+            self._position = place["position"]
+
+    def draw(self, n: int, n_documents: int) -> Slots:
+        """The next min(n, N) slots, all different."""
+        n = min(n, n_documents)
+        found = np.empty(0, np.int64)
+        while len(found) < n:
+            length = 1 << self._bits
+            if not self._bits or n_documents > length or self._position >= length:
+                self._begin(n_documents)
+                continue
+            # Of so many numbers about as many have a document as are still wanted.
+            block = 16 + (n - len(found)) * length // n_documents
+            numbers = np.arange(self._position, min(self._position + block, length), dtype=np.int64)
+            slots = permuted(numbers, self._key, self._bits)
+            wanted = np.flatnonzero((slots < n_documents) & ~np.isin(slots, found))
+            wanted = wanted[: n - len(found)]
+            found = np.concatenate([found, slots[wanted]])
+            done = len(found) == n
+            self._position += int(wanted[-1]) + 1 if done else len(numbers)
+        return found
+
+    def _begin(self, n_documents: int) -> None:
+        self._key = int(self.rng.integers(2**63))
+        # Even, and with room for as many documents again.
+        self._bits = 2 * -(-int(2 * n_documents - 1).bit_length() // 2)
+        self._position = 0
+
+    @property
+    def state(self) -> tuple[Any, ...]:
+        """All that decides what is drawn from now on."""
+        return self.rng.bit_generator.state, self._key, self._bits, self._position
+
+    @state.setter
+    def state(self, state: tuple[Any, ...]) -> None:
+        self.rng.bit_generator.state, self._key, self._bits, self._position = state
+
+    @property
+    def place(self) -> dict[str, int]:
+        """Where the pass stands, for a file."""
+        return {"key": self._key, "bits": self._bits, "position": self._position}
+
+
+def is_place(value: Any) -> bool:
+    """Whether it can be the place of an order, in what a file claims.
+
+    >>> is_place(DrawOrder(np.random.default_rng(0)).place), is_place({"key": -1})
+    (True, False)
+    """
+    if not isinstance(value, Mapping) or set(value) != {"key", "bits", "position"}:
+        return False
+    if not all(type(number) is int for number in value.values()):
+        return False
+    fits = value["bits"] in range(0, 63, 2) and 0 <= value["position"] <= 1 << value["bits"]
+    return fits and 0 <= value["key"] < 2**63
+
+
+def permuted(numbers: Slots, key: int, bits: int) -> Slots:
+    """Where a keyed permutation of 0, ..., 2^bits - 1 takes numbers: a Feistel network.
+
+    >>> sorted(permuted(np.arange(16), key=7, bits=4).tolist()) == list(range(16))
+    True
+    """
+    half = np.uint64(bits // 2)
+    mask = (np.uint64(1) << half) - np.uint64(1)
+    left, right = numbers.astype(np.uint64) >> half, numbers.astype(np.uint64) & mask
+    with np.errstate(over="ignore"):
+        for step in range(_ROUNDS):
+            mixed = (right + np.uint64(key)) * _MIX[0] + np.uint64(step) * _MIX[1]
+            mixed = (mixed ^ (mixed >> np.uint64(29))) * _MIX[2]
+            mixed ^= mixed >> np.uint64(32)
+            left, right = right, left ^ (mixed & mask)
+    return np.asarray((left << half) | right).astype(np.int64)
