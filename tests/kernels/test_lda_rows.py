@@ -35,6 +35,33 @@ def test_gather_and_scatter_rows(pattern_shape: tuple[int, int], dtype: str) -> 
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("k", [1, 8, 9])
+@pytest.mark.parametrize("pattern", ["one", "of words", "of words and topics"])
+def test_add_rows(pattern: str, k: int, dtype: str) -> None:
+    """Twins agree with the formula in float64, and words outside the range are left alone."""
+    rng = np.random.default_rng(k)
+    shape = {"one": (1, 1), "of words": (60, 1), "of words and topics": (60, k)}[pattern]
+    stored, other = (rows_like(rng, (60, k), dtype) for _ in range(2))
+    rows, levels = rows_like(rng, (40, k), dtype), rng.uniform(0.1, 2, shape)
+    words = rng.permutation(60)[:40].astype(np.int32)
+    a, b, c = 0.7, 0.4, 0.05
+    expected = stored.astype(np.float64)
+    for i in range(3, 35):
+        w = words[i]
+        level = levels[w] if len(levels) > 1 else levels[0]
+        expected[w] += a * rows[i].astype(float) - b * other[w].astype(float) - c * level
+    eps = float(np.finfo(dtype).eps)
+    for module in (reference, compiled):
+        found = stored.copy()
+        module.add_rows(found, words, rows, other, levels, a, b, c, 3, 35)
+        untouched = np.delete(np.arange(60), words[3:35])
+        np.testing.assert_array_equal(found[untouched], stored[untouched])
+        # Differences of numbers of up to a hundred.
+        np.testing.assert_allclose(found, expected, rtol=8 * eps, atol=200 * eps)
+        module.add_rows(found, words[:0], rows[:0], other, levels, a, b, c, 0, 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(0, 3), (1, 1), (5, 7), (30, 8), (4, 100)])
 def test_psi_sums(dtype: str, shape: tuple[int, int]) -> None:
     rows = rows_like(np.random.default_rng(0), shape, dtype)
