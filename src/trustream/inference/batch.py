@@ -50,8 +50,7 @@ def step(
     model = require(model, WholeDataTotals, "batch variational Bayes")
     prior = state.prior
     total = model.zero_statistics()
-    bound = state.share * model.global_bound(state.lambda_, prior)
-    n_documents = 0
+    bound, n_documents = 0.0, 0
     beliefs: list[Any] = [None] * len(parts) if locals_ is None else locals_
     for index, rows in enumerate(parts):
         batch = model.batch(data, rows)
@@ -62,12 +61,14 @@ def step(
         total = model.add_statistics(total, batch, statistics)
         beliefs[index] = local
         n_documents += batch.size
+    # Of this pass, whatever the lambda that it started from stood for.
+    share = 1.0 if population is None else n_documents / population
+    bound += share * model.global_bound(state.lambda_, prior)
     lambda_ = model.posterior(prior, total)
     refuse_unless_finite(model, lambda_)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + n_documents
-    state = replace(
-        state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen, population=None, share=1.0
-    )
+    state = replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen, population=None)
+    state = replace(state, share=1.0, mean=None)
     if population is not None:
         state = scaled_to(model, state, population, n_documents)
     return state, Info(state.n_steps, 1.0, n_documents, n_documents, 1, beliefs, (bound,))

@@ -87,7 +87,7 @@ def init(
     """
     model = require(model, RunningTotals, _NAME)
     visits: list[Visit | None] = [None] * n_batches
-    state = replace(state, memory=Memory(model.running_total(), visits))
+    state = replace(state, memory=Memory(model.running_total(), visits), mean=None)
     if population is None:
         return for_data(model, state)
     return scaled_to(model, state, population, n_documents)
