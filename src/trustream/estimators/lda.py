@@ -374,4 +374,6 @@ class LatentDirichletAllocation(
         return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
 
     def _tiny_parameters(self) -> dict[str, Any]:
-        return {"doc_topic_prior": None, "topic_word_prior": None}
+        # Of the two documents there, a population may be too small.
+        population = None if self.population is None else "auto"
+        return {"doc_topic_prior": None, "topic_word_prior": None, "population": population}
