@@ -256,6 +256,8 @@ class VariationalEstimator(Bounds, BaseEstimator):
                 learner.batch(X),
                 n_documents,
                 rng=rng,
+                # The last half of what was seen.
+                window=max(1.0, seen / 2),
                 population=learner.population(
                     DataSize(n_documents, n_documents * length, X.shape[1])
                 ),
@@ -263,8 +265,7 @@ class VariationalEstimator(Bounds, BaseEstimator):
                 protect=kept.protect,
             )
             if is_smoothed(state.n_steps):
-                weight = max(1.0, info.rho * n_documents / X.shape[0])
-                state = learner.smoothed(state, X, rng, weight)
+                state = learner.smoothed(state, X, rng, info)
             # The step is done with this call, which no interrupt divides.
             self.__dict__.update(
                 _kept=Restorable(state),

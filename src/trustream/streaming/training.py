@@ -119,8 +119,7 @@ class Training:
             protect=kept.protect,
         )
         if is_smoothed(state.n_steps):
-            # Just looked at, a document stands in a mean over a pass about 1 / (1 - 1/e) times.
-            state = learner.smoothed(state, data, rng, weight=1.6)
+            state = learner.smoothed(state, data, rng, info)
         # The step is done with this assignment, and not before.
         self._kept = Restorable(Learned(state, clock, drawn.generator, drawn.arrival))
         return info
