@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,10 @@ def learned(case: Case, dtype: str = "float64") -> tuple[Any, State]:
 
 
 def eta_of(case: Case, model: Any, state: State) -> list[np.ndarray]:
-    """The prior as lambda would be with no data."""
+    """The prior's part of lambda, which for LDA is what steps have put in."""
+    if isinstance(model, LdaModel):
+        empty = replace(state.lambda_, stored=np.zeros_like(state.lambda_.stored))
+        return case.dense(empty, state.prior)
     return case.dense(model.posterior(state.prior, model.zero_statistics()), state.prior)
 
 
@@ -38,7 +42,7 @@ def test_what_is_shown_lies_between_prior_and_lambda(case: Case) -> None:
     """eta + (N / N_pop) (lambda - eta), entry by entry; the state itself is unchanged."""
     model, state = learned(case)
     before = case.dense(state.lambda_, state.prior)
-    state = scaled_to(model, state, 1000.0, 250.0)
+    state = scaled_to(model, replace(state, population=1000.0), 1000.0, 250.0)
     assert (state.population, state.share) == (1000.0, 0.25)
     shown = published(model, state)
     assert (shown.population, shown.share) == (None, 1.0)

@@ -310,8 +310,6 @@ class VariationalEstimator(Bounds, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             # An AttributeError as well, so that hasattr() says no before fit.
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
-        if self._state.population is None:
-            return self._state
         return published(self._build_model(self.n_features_in_), self._state)
 
     def _check_fitted_data(self, X: Any) -> Any:

@@ -173,7 +173,8 @@ class Learner:
             rng: draws the sample.
             last: the step on these rows, if it was the last one; None after passes over the data.
         """
-        if "eta" not in self.recipe.learn or not self.recipe.has_population:
+        has_population = self.recipe.has_population and self.algorithm.has_population
+        if "eta" not in self.recipe.learn or not has_population:
             return state
         weight = 1.0
         if last is not None:
