@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from trustream.store.protocol import Store, Totals
 from trustream.streaming.published import DEFAULT_NAME, load_checkpoint
+from trustream.streaming.training import learning_rate
 
 
 @dataclass(frozen=True, slots=True)
