@@ -75,7 +75,6 @@ class Preset:
             "method": method,
             **self._options(method, kappa),
             "max_doc_topics": None,
-            "population": None,
         }
 
     def _options(self, method: str, kappa: float) -> dict[str, Any]:
@@ -88,6 +87,7 @@ class Preset:
             "learning_offset": self.tau,
             "max_doc_update_iter": self.local_iterations(method),
             "mean_change_tol": 0.0,
+            "population": None,
         }
         return {**options, "inner_iter": self.n_inner} if method == "trust-region" else options
 

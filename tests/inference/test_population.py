@@ -32,9 +32,10 @@ def learned(case: Case, dtype: str = "float64") -> tuple[Any, State]:
 
 
 def eta_of(case: Case, model: Any, state: State) -> list[np.ndarray]:
-    """The prior's part of lambda; for LDA what steps have put in of it."""
+    """The prior's part of lambda, which for LDA is what steps have put in."""
     if isinstance(model, LdaModel):
-        return [state.lambda_.shift * state.prior.pattern]
+        empty = replace(state.lambda_, stored=np.zeros_like(state.lambda_.stored))
+        return case.dense(empty, state.prior)
     return case.dense(model.posterior(state.prior, model.zero_statistics()), state.prior)
 
 

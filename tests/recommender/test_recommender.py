@@ -211,6 +211,8 @@ def test_defaults_are_those_of_the_topic_model() -> None:
     assert set(theirs) - set(ours) == {
         "local",
         "max_doc_topics",
+        # Etas that are learned for each word do without.
+        "population",
         "total_samples",
         "warm_start",
     }

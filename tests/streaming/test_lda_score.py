@@ -25,7 +25,7 @@ def fitted() -> tuple[Any, Any]:
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_it_is_the_completion_of_the_same_halves(fitted: tuple[Any, Any], dtype: str) -> None:
     lda, counts = fitted
-    state = lda._state
+    state = lda._shown
     # An empty document and one of a single word are left out.
     counts = counts.tolil()
     counts[0], counts[1] = 0, 0

@@ -39,7 +39,11 @@ _REPORT_EVERY = 5.0
 @store_argument
 @click.option("--steps", type=Whole(1), help="Stop after so many steps.")
 @click.option("--seconds", type=Real(0, min_open=True), help="Stop after so long.")
-@click.option("--until-idle", is_flag=True, help="Stop when nothing new came for a whole pass.")
+@click.option(
+    "--until-idle",
+    is_flag=True,
+    help="Stop when nothing new came in as many passes as a fit makes.",
+)
 @click.option(
     "--checkpoint-every",
     default=60.0,

@@ -256,6 +256,8 @@ class VariationalEstimator(Bounds, BaseEstimator):
                 learner.batch(X),
                 n_documents,
                 rng=rng,
+                # The last half of what was seen.
+                window=max(1.0, seen / 2),
                 population=learner.population(
                     DataSize(n_documents, n_documents * length, X.shape[1])
                 ),
@@ -263,8 +265,7 @@ class VariationalEstimator(Bounds, BaseEstimator):
                 protect=kept.protect,
             )
             if is_smoothed(state.n_steps):
-                weight = max(1.0, info.rho * n_documents / X.shape[0])
-                state = learner.smoothed(state, X, rng, weight)
+                state = learner.smoothed(state, X, rng, info)
             # The step is done with this call, which no interrupt divides.
             self.__dict__.update(
                 _kept=Restorable(state),
@@ -309,8 +310,6 @@ class VariationalEstimator(Bounds, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             # An AttributeError as well, so that hasattr() says no before fit.
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
-        if self._state.population is None:
-            return self._state
         return published(self._build_model(self.n_features_in_), self._state)
 
     def _check_fitted_data(self, X: Any) -> Any:

@@ -94,8 +94,8 @@ class LatentDirichletAllocation(
         What is shown is scaled back to the documents that there are. "auto" takes as many as have
         30 tokens for each pair of topic and word, and the documents that there are if
         `topic_word_prior` seeds topics, whose weight must not shrink, or priors are learned
-        "per-word"; None always takes the latter, as in the paper. "streaming-vb" and
-        "streaming-batch" do without.
+        "per-word"; None always takes the latter, and shows eta as it was learned, as in the paper.
+        "streaming-vb" and "streaming-batch" do without.
     learn_priors : bool or {"alpha", "eta", "per-word"}, default=True
         Which priors empirical Bayes learns: both, none, one of them, or both with an eta for each
         word.
@@ -119,11 +119,12 @@ class LatentDirichletAllocation(
     Attributes
     ----------
     components_ : array of shape (n_components, n_features)
-        lambda; computed when asked for, since it is kept lazily.
+        lambda for the documents that there are; computed when asked for, since it is kept lazily.
     doc_topic_prior_ : array of shape (n_components,)
         alpha, as learned.
     topic_word_prior_ : float or array
-        eta, as learned.
+        eta of what is shown: with a population, the one by which training documents that are left
+        out are predicted best; else as learned.
     n_iter_ : int
         Passes of the last `fit`.
     n_batch_iter_ : int
@@ -275,7 +276,7 @@ class LatentDirichletAllocation(
 
     @property
     def components_(self) -> np.ndarray:
-        """lambda, (n_components, n_features)."""
+        """lambda for the documents that there are, (n_components, n_features)."""
         state = self._shown
         return state.lambda_.dense(state.prior.pattern).T
 

@@ -162,7 +162,7 @@ class Learner:
         return self.algorithm.passes(self.model, state, plan)
 
     def smoothed(
-        self, state: State, data: Any, rng: np.random.Generator, weight: float = 1.0
+        self, state: State, data: Any, rng: np.random.Generator, last: Info | None = None
     ) -> State:
         """The state with the smoothing of what is shown, found from training data.
 
@@ -171,10 +171,18 @@ class Learner:
         Args:
             data: validated rows, of which a sample is left out.
             rng: draws the sample.
-            weight: how often each row stands in what is shown.
+            last: the step on these rows, if it was the last one; None after passes over the data.
         """
-        if "eta" not in self.recipe.learn or not self.recipe.has_population:
+        has_population = self.recipe.has_population and self.algorithm.has_population
+        if "eta" not in self.recipe.learn or not has_population:
             return state
+        weight = 1.0
+        if last is not None:
+            # A row that was just learned from stands w N/B times in what is shown, and e^-w N/B of
+            # that was there before if it was learned from in every pass over N rows.
+            rate = last.rho if state.mean is None else min(last.rho, state.mean.weight)
+            there = rate * state.share * last.n_documents / last.batch_size
+            weight = there / -np.expm1(-there)
         return with_smoothing(self.model, state, data, weight, rng)
 
     def length(self, size: DataSize) -> tuple[int, int]:

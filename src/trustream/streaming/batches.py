@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from trustream import persist
 from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Documents, Store, Totals
@@ -34,22 +36,28 @@ class Drawn:
 BatchSize = Callable[[Totals], int]
 
 
-def order_to_json(order: DrawOrder) -> dict[str, Any]:
+# Draws in passes, or, as in the paper, each batch independently of the others.
+Order = DrawOrder | np.random.Generator
+
+
+def order_to_json(order: Order) -> dict[str, Any]:
     """What decides the draws to come."""
-    return {**persist.generator_to_json(order.rng), "pass": order.place}
+    if isinstance(order, DrawOrder):
+        return {**persist.generator_to_json(order.rng), "pass": order.place}
+    return persist.generator_to_json(order)
 
 
-def order_from_json(values: Mapping[str, Any]) -> DrawOrder:
-    """What `order_to_json` gave; of a generator alone, as older checkpoints have it, a new pass.
+def order_from_json(values: Mapping[str, Any]) -> Order:
+    """What `order_to_json` gave.
 
     Raises:
         ValueError: it is something else.
     """
-    generator = {name: value for name, value in values.items() if name != "pass"}
-    return DrawOrder(persist.generator_from_json(generator), values.get("pass"))
+    rng = persist.generator_from_json({k: v for k, v in values.items() if k != "pass"})
+    return DrawOrder(rng, values["pass"]) if "pass" in values else rng
 
 
-def draw(store: Store, batch_size: BatchSize, order: DrawOrder) -> Drawn:
+def draw(store: Store, batch_size: BatchSize, order: Order) -> Drawn:
     """A batch as the store is now."""
     totals = store.totals()
     documents = store.draw(batch_size(totals), order) if totals.training else None
@@ -59,7 +67,7 @@ def draw(store: Store, batch_size: BatchSize, order: DrawOrder) -> Drawn:
 class Direct:
     """Draws each batch on request, so that a run that feeds its own store can be repeated."""
 
-    def __init__(self, store: Store, batch_size: BatchSize, order: DrawOrder) -> None:
+    def __init__(self, store: Store, batch_size: BatchSize, order: Order) -> None:
         self._arguments = (store, batch_size, order)
 
     def next(self, timeout: float | None = None) -> Drawn:
@@ -101,7 +109,7 @@ class Prefetcher:
     """
 
     def __init__(
-        self, open_store: Callable[[], Store], batch_size: BatchSize, order: DrawOrder
+        self, open_store: Callable[[], Store], batch_size: BatchSize, order: Order
     ) -> None:
         self._exchange = _Exchange()
         # It must not refer to the prefetcher, which would then never be collected.
@@ -158,7 +166,7 @@ def _draw_ahead(
     exchange: _Exchange,
     open_store: Callable[[], Store],
     batch_size: BatchSize,
-    order: DrawOrder,
+    order: Order,
 ) -> None:
     """What the thread does."""
     try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from trustream.store.protocol import Store, Totals
 from trustream.streaming.published import DEFAULT_NAME, load_checkpoint
-from trustream.streaming.training import batch_size
+from trustream.streaming.training import learning_rate
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +71,10 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
     if checkpoint is None:
         return StoreStatus(totals, None)
     model = checkpoint.model
-    recipe = model.recipe
     found = ModelStatus(
         n_topics=model.settings().get("n_components"),
         n_steps=checkpoint.state.n_steps,
-        rho=checkpoint.clock.rate(recipe.tau, recipe.kappa, batch_size(model, totals)),
+        rho=learning_rate(model, checkpoint.clock, totals),
         last_score=checkpoint.last_score,
         best_score=checkpoint.best_score,
     )

@@ -1,13 +1,14 @@
 """A topic model that keeps learning from a document store (section 3.1 of the paper).
 
 Each step draws a batch of B documents from the N_t that are there now, in passes in which each
-comes up once (`trustream.store.draw_order`), and takes a
-trust-region (or natural-gradient) step on the bound over all of them,
+comes up once (`trustream.store.draw_order`), and takes a trust-region (or natural-gradient) step on
+the bound over all of them,
 
     E_q[log p(beta) / q(beta)] + (N_t / B) sum_n max_phi E_q[log p(x_n, z_n | beta) / q(z_n)],
 
-at a rate tied to the documents added (`clock`), then one of empirical Bayes. The store may grow,
-shrink and be written to by others meanwhile.
+at a rate that begins anew when the store has doubled (`clock`), then one of empirical Bayes. With a
+population (`inference.population`) N_pop stands in the place of N_t, and what is shown is for N_t.
+The store may grow, shrink and be written to by others meanwhile.
 """
 
 from __future__ import annotations
@@ -224,7 +225,7 @@ class StreamTrainer:
             Stop after so much time.
         until_idle : bool, default=False
             Stop when nothing has arrived for so many passes over the store that each document was
-            looked at as often as `fit` would, or it is empty.
+            looked at about as often as `fit` would, or it is empty.
         callback : callable, default=None
             Called after each step; stops the run by returning a true value.
         stop : callable, default=None

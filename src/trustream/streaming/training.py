@@ -49,7 +49,8 @@ class Training:
         self._words = ModelWords()
         self._last_learner: tuple[int, Learner] | None = None
         draws, self._others = np.random.default_rng(model.random_state).spawn(2)
-        generator = order_to_json(DrawOrder(draws))
+        order = DrawOrder(draws) if model.recipe.has_population else draws
+        generator = order_to_json(order)
         self._kept = Restorable(Learned(model.start(), None, generator, -1))
         self.best_score: float | None = None
         self.last_score: float | None = None
@@ -105,22 +106,20 @@ class Training:
         clock = clock.passed(totals, len(documents.keys), recipe.max_iter)
         rng, learner = self._others, self._learner()
         kept.protect(generator_savepoint(rng))
-        data, size = self.model.data(documents, self.n_words), batch_size(self.model, totals)
-        rate = clock.phase_rate if recipe.has_population else clock.rate
+        data = self.model.data(documents, self.n_words)
         state, info = learner.step(
             learned.state,
             learner.batch(data),
             totals.training,
             rng=rng,
-            rho=rate(recipe.tau, recipe.kappa, size),
+            rho=learning_rate(self.model, clock, totals),
             looks=looks,
             window=clock.window(totals),
             population=learner.population(_size(totals)),
             protect=kept.protect,
         )
         if is_smoothed(state.n_steps):
-            # Just looked at, a document stands in a mean over a pass about 1 / (1 - 1/e) times.
-            state = learner.smoothed(state, data, rng, weight=1.6)
+            state = learner.smoothed(state, data, rng, info)
         # The step is done with this assignment, and not before.
         self._kept = Restorable(Learned(state, clock, drawn.generator, drawn.arrival))
         return info
@@ -185,6 +184,13 @@ class Training:
 def batch_size(model: StreamModel, totals: Totals) -> int:
     """Documents of a batch for a store with these totals."""
     return model.recipe.batch_size_for(_size(totals))
+
+
+def learning_rate(model: StreamModel, clock: Clock, totals: Totals) -> float:
+    """rho for a store with these totals."""
+    recipe, size = model.recipe, batch_size(model, totals)
+    rate = clock.phase_rate if recipe.has_population else clock.rate
+    return rate(recipe.tau, recipe.kappa, size)
 
 
 def _size(totals: Totals) -> DataSize:

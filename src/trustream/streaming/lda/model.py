@@ -66,10 +66,12 @@ class TopicStream(StreamModel):
         tol: streaming VB and streaming batch stop when a pair raises the bound by less, in nats
             per document.
         doc_topic_prior, topic_word_prior: alpha and eta at the start.
-        learn_priors: whether empirical Bayes changes them.
+        learn_priors: whether empirical Bayes changes them; what is shown then has an eta of its
+            own, found by leaving documents out.
         population: the number of documents that the model is learned for, as long as there are
-            fewer; "auto" chooses it by topics, words and lengths, None is the documents that there
-            are, as in the paper. What is shown is always for the documents that there are.
+            fewer; "auto" chooses it by topics, words and lengths. What is shown is always for the
+            documents that there are. None is the paper's algorithm: no population, nothing but
+            lambda is shown, and the rate is tied to the documents added.
         score_every, score_documents: see `StreamModel`.
         dtype: "float32" or "float64".
         random_state: an integer.
@@ -181,7 +183,7 @@ class TopicStream(StreamModel):
         """No words yet."""
         prior = LdaPrior.of(self.doc_topic_prior, self.topic_word_prior, self.n_components, 0)
         stored = np.empty((0, self.n_components), self.dtype)
-        return State(LazyRows(stored, 1.0, 0.0, np.zeros(self.n_components)), prior)
+        return State(LazyRows(stored, 1.0, prior.eta, np.zeros(self.n_components)), prior)
 
     def learner(self, n_words: int, n_threads: int) -> Learner:
         """LDA over so many words."""

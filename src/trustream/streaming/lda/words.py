@@ -52,7 +52,8 @@ def followed(
 
     Args:
         changes: columns with their words now; new columns follow on those there are.
-        seed: of the words' starts; without it they start at the prior's part of lambda.
+        seed: of the words' starts; without it they start at the prior, lambda_v = eta, or at what
+            the prior has put into lambda, if that is more.
     """
     if prior.pattern.shape != (1, 1):
         raise ValueError("only a prior that is the same for all words can follow a vocabulary")
@@ -66,7 +67,7 @@ def followed(
     columns = np.array([column for column, _ in changes], np.int64)
     old = stored[columns[columns < n_old]].astype(np.float64)
     totals -= (lambda_.scale * old + level).sum(axis=0)
-    rows = np.full((len(changes), n_topics), level)
+    rows = np.full((len(changes), n_topics), max(prior.eta, level))
     if seed is not None:
         new = [(i, word) for i, (_, word) in enumerate(changes) if word is not None]
         rows[[i for i, _ in new]] = starts([word for _, word in new], n_topics, seed)
