@@ -15,7 +15,7 @@ from tests.data.models import make
 from tests.helpers import Array, planted_lda, snapshot
 from trustream import LatentDirichletAllocation
 from trustream.estimators import base
-from trustream.inference.population import for_data, published, with_mean
+from trustream.inference.population import published
 from trustream.inference.state import State
 from trustream.store.protocol import Record
 from trustream.streaming.checkpoint import Checkpoint
@@ -190,27 +190,39 @@ def test_a_file_keeps_population_and_smoothing(tmp_path: Path, method: str, dtyp
 
 
 def test_a_file_keeps_a_mean(tmp_path: Path) -> None:
-    """All its numbers, and it is what is shown."""
-    lda = fitted()
-    model, X = lda._current_model(), lda._check_data(COUNTS, reset=False)
-    lda._state = with_mean(model, lda._state, 0.5)
-    lda._state, _ = lda._learner().step(
-        lda._state, model.batch(X, slice(0, 50)), N, rng=lda._rng, rho=0.5, population=5000,
-        window=400.0,
-    )  # fmt: skip
-    assert lda._state.mean is not None
+    """All its numbers; it is what is shown, and goes on as it would have."""
+    assert fitted()._state.mean is None
+    lda = LatentDirichletAllocation(K, random_state=0, population=5000, dtype="float64")
+    for t in range(12):
+        lda.partial_fit(COUNTS[50 * (t % 4) : 50 * (t % 4) + 50])
+    state = lda._state
+    assert state.mean is not None
     lda.save(tmp_path / "lda")
     loaded = trustream.load(tmp_path / "lda")
-    assert snapshot(loaded._state.mean.lambda_) == snapshot(lda._state.mean.lambda_)
-    np.testing.assert_allclose(loaded.components_, shown_by_hand(lda._state), rtol=1e-12)
+    assert snapshot(loaded._state.mean.lambda_) == snapshot(state.mean.lambda_)
+    np.testing.assert_allclose(loaded.components_, shown_by_hand(state), rtol=1e-12)
     np.testing.assert_array_equal(loaded.components_, lda.components_)
-    data = replace(lda._state, mean=None)
-    assert not np.allclose(for_data(model, data).lambda_.stored, lda._state.mean.lambda_.stored)
-    # The mean belongs to streams: going on without one goes on from lambda.
-    for estimator in (lda, loaded):
-        estimator.partial_fit(COUNTS[:50])
-        assert estimator._state.mean is None
-    assert snapshot(loaded._state) == snapshot(lda._state)
+    assert not np.allclose(shown_by_hand(replace(state, mean=None)), lda.components_, rtol=1e-3)
+    for first in (100, 150, 0):
+        for estimator in (lda, loaded):
+            estimator.partial_fit(COUNTS[first : first + 50])
+        assert snapshot(loaded._state) == snapshot(lda._state)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_fit_that_goes_on_keeps_no_mean(method: str) -> None:
+    """Passes over all data do not move it: what is shown is lambda again."""
+    lda = LatentDirichletAllocation(
+        K, random_state=0, population=5000, dtype="float64", warm_start=True
+    )
+    for t in range(12):
+        lda.partial_fit(COUNTS[50 * (t % 4) : 50 * (t % 4) + 50])
+    assert lda._state.mean is not None
+    lda.set_params(learning_method=method).fit(COUNTS)
+    assert lda._state.mean is None
+    np.testing.assert_allclose(lda.components_, shown_by_hand(lda._state), rtol=1e-12)
+    n_tokens = lda.components_.sum() - lda.topic_word_prior_ * V * K
+    assert n_tokens == pytest.approx(float(COUNTS.sum()), rel=0.05)
 
 
 @pytest.mark.parametrize("name", ["lda", "lda-float64", "lda-online", "lda-eta-of-words"])
