@@ -95,6 +95,38 @@ def test_rate_of_one_starts_over() -> None:
     pattern = np.random.default_rng(0).uniform(0.1, 1, (V, 1))
     table = LazyRows.of(np.random.default_rng(1).gamma(1.0, 1.0, (V, K)).astype(np.float32))
     table = table.decayed(1.0, 0.5, pattern, np.full(K, 0.5 * pattern.sum()))
-    assert (table.scale, table.shift) == (1.0, 0.5)
+    assert (table.scale, table.shift) == (1.0, 0.5) and not table.stored.any()
     expected = np.broadcast_to((0.5 * pattern).astype(np.float32), (V, K))
     np.testing.assert_array_equal(table.dense(pattern), expected)
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (V, 1), (V, K)])
+def test_the_parts_of_prior_and_data(shape: tuple[int, int]) -> None:
+    """The shift is the prior's part, however eta changed; the other is scaled, or given another."""
+    rng = np.random.default_rng(2)
+    pattern = rng.uniform(0.1, 1, shape)
+    sums = np.broadcast_to(pattern, (V, K)).sum(axis=0)
+    table = LazyRows.of(rng.gamma(1.0, 1.0, (V, K)))
+    of_data, of_prior = table.dense(pattern), np.zeros((V, K))
+    for _ in range(30):
+        rho, eta = rng.random(), rng.random()
+        of_data, of_prior = (1 - rho) * of_data, (1 - rho) * of_prior + rho * eta * pattern
+        table = table.decayed(rho, eta, pattern, (of_data + of_prior).sum(axis=0))
+        factor = 10 ** rng.uniform(-1, 1)
+        of_data, table = factor * of_data, table.rescaled(factor, sums)
+    # Nothing of the start is left, so that a last step adds something to compare.
+    of_data = of_data + 3.0
+    module = kernels.get("lda", "reference")
+    table = table.decayed(0.0, 0.0, pattern, (of_data + of_prior).sum(axis=0))
+    table.put(module, np.arange(V, dtype=np.int32), pattern, of_data + of_prior, 1)
+    for factor in (0.01, 100.0):
+        scaled = table.rescaled(factor, sums)
+        np.testing.assert_allclose(scaled.dense(pattern), factor * of_data + of_prior, rtol=1e-10)
+        np.testing.assert_allclose(scaled.totals, scaled.dense(pattern).sum(axis=0), rtol=1e-10)
+        other = scaled.with_prior(0.7, sums)
+        np.testing.assert_allclose(
+            other.dense(pattern), factor * of_data + 0.7 * pattern, rtol=1e-10
+        )
+        np.testing.assert_allclose(other.totals, other.dense(pattern).sum(axis=0), rtol=1e-10)
+        assert np.shares_memory(other.stored, table.stored)
+    np.testing.assert_allclose(table.dense(pattern), of_data + of_prior, rtol=1e-10)
