@@ -52,7 +52,8 @@ def followed(
 
     Args:
         changes: columns with their words now; new columns follow on those there are.
-        seed: of the words' starts; without it they start at the prior's part of lambda.
+        seed: of the words' starts; without it they start at the prior's part of lambda, or at eta
+            if it has none.
     """
     if prior.pattern.shape != (1, 1):
         raise ValueError("only a prior that is the same for all words can follow a vocabulary")
@@ -66,7 +67,8 @@ def followed(
     columns = np.array([column for column, _ in changes], np.int64)
     old = stored[columns[columns < n_old]].astype(np.float64)
     totals -= (lambda_.scale * old + level).sum(axis=0)
-    rows = np.full((len(changes), n_topics), level)
+    # Before the first step, and where each document counts once, the table has no such part.
+    rows = np.full((len(changes), n_topics), level or prior.eta)
     if seed is not None:
         new = [(i, word) for i, (_, word) in enumerate(changes) if word is not None]
         rows[[i for i, _ in new]] = starts([word for _, word in new], n_topics, seed)
