@@ -139,7 +139,8 @@ def single_words(
     They are committed when as many have come as `chunk` documents have on average, since nobody
     looks before.
 
-    >>> stream = single_words(np.ones((9, 2), int), 3, rate=1.0, p=0.5, rng=np.random.default_rng(0))
+    >>> counts, rng = np.ones((9, 2), int), np.random.default_rng(0)
+    >>> stream = single_words(counts, 3, rate=1.0, p=0.5, rng=rng)
     >>> [arrival.n_documents for arrival in stream]
     [3, 6, 9]
     """
@@ -169,9 +170,23 @@ def documents(counts: Any, first: int, last: int) -> Iterator[Record]:
         yield Record(f"document-{first + row}", content)
 
 
-def n_used(model: Model) -> int:
-    """Topics that have more than a tenth of an equal share of the words."""
-    share = model.components_.sum(axis=1)
+def scores(model: Model, test: Any, chib: dict[str, Any]) -> dict[str, float]:
+    """Three scores of documents that were never seen, and the number of topics in use."""
+    return {
+        "completion": model.completion(test, random_state=0).per_word,
+        "chib": model.chib(test, random_state=0, **chib).per_word,
+        "npmi": model.coherence(test, "npmi", n_words=10).mean,
+        "n_used": n_used(model.components_),
+    }
+
+
+def n_used(topics: np.ndarray) -> int:
+    """Topics that have more than a tenth of an equal share of the words.
+
+    >>> n_used(np.array([[1.0, 8.0], [0.1, 0.2]]))
+    1
+    """
+    share = topics.sum(axis=1)
     return int((share > 0.1 * share.mean()).sum())
 
 

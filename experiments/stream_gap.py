@@ -11,60 +11,28 @@ compared with that of whole documents.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import sparse
 
 from benchmarks import corpora
-from experiments import growing_stores, provenance
+from experiments import gap_lines, growing_stores, provenance
 from experiments.experiment import (
     Experiment,
     Point,
-    Record,
     Result,
     Run,
     Settings,
     Source,
     Summary,
     Tick,
-    mean_and_sem,
-    with_error,
 )
+from experiments.gap_lines import CORPORA, METHODS
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-
-class Method(NamedTuple):
-    """A way to learn: its label, options of the trainer, and what it is compared with."""
-
-    label: str
-    options: dict[str, Any]
-    against: str = "fit"
-
-
-METHODS = {
-    "fit": Method("fit", {}, ""),
-    "stream": Method("stream", {}),
-    "words": Method("stream, word by word", {}, "stream"),
-    "quiet": Method("all there from the beginning", {}),
-    "TR-paper": Method("stream, no population", {"population": None}),
-    "NG": Method("stream, natural gradient", {"method": "natural-gradient"}),
-    "NG-paper": Method(
-        "stream, natural gradient, no population",
-        {"method": "natural-gradient", "population": None},
-    ),
-    "VB": Method("streaming VB", {"method": "streaming-vb"}),
-    "batch": Method("streaming batch", {"method": "streaming-batch"}),
-}
-# Name for people, file, and millions of words, which the time of a run depends on.
-CORPORA = {
-    "wiki_en": ("English Wikipedia", "wiki_en.npz", 25.3),
-    "wiki_simple": ("Simple English Wikipedia", "wiki_simple.npz", 5.6),
-    "newsgroups20": ("20 Newsgroups", "newsgroups20.jsonl.xz", 1.9),
-}
-MEASURES = {"completion": "completion", "chib": "Chib", "npmi": "NPMI"}
 # Times relative to each other, roughly.
 _COST = {"words": 10.0, "batch": 8.0, "VB": 4.0}
 _PAPER: dict[str, Any] = {
@@ -116,7 +84,7 @@ def plan(settings: Settings, n_seeds: int) -> list[Run]:
     """A run for each corpus, number of topics and method."""
     return [
         Run(
-            series_of(corpus, size["n_components"], method),
+            gap_lines.series_of(corpus, size["n_components"], method),
             seed,
             {"corpus": corpus, "method": method, **size},
             CORPORA[corpus][2] * (50 + size["n_components"]) / 100 * _COST.get(method, 1.0),
@@ -126,15 +94,6 @@ def plan(settings: Settings, n_seeds: int) -> list[Run]:
         for size in settings["sizes"]
         for method in settings["methods"]
     ]
-
-
-def series_of(corpus: str, n_components: int, method: str) -> str:
-    """The name of a run without its seed.
-
-    >>> series_of("wiki_en", 100, "fit")
-    'wiki_en_K100_fit'
-    """
-    return f"{corpus}_K{n_components}_{method}"
 
 
 def split(counts: Any, seed: int, settings: Settings) -> tuple[Any, Any]:
@@ -181,61 +140,20 @@ def perform(
         )
     points = []
     for mark, model in models:
-        points.append({"n_documents": mark, **scores(model, test, settings)})
+        points.append({"n_documents": mark, **growing_stores.scores(model, test, settings["chib"])})
         tick(run.cost * mark / n)
     return points, {}
-
-
-def scores(model: growing_stores.Model, test: Any, settings: Settings) -> dict[str, float]:
-    """The measures, and how many topics are in use."""
-    return {
-        "completion": model.completion(test, random_state=0).per_word,
-        "chib": model.chib(test, random_state=0, **settings["chib"]).per_word,
-        "npmi": model.coherence(test, "npmi", n_words=10).mean,
-        "n_used": growing_stores.n_used(model),
-    }
-
-
-def values(runs: list[Record], measure: str) -> dict[int, dict[int, float]]:
-    """By number of documents and seed."""
-    found: dict[int, dict[int, float]] = {}
-    for run in runs:
-        for point in run.points:
-            found.setdefault(point["n_documents"], {})[run.seed] = point[measure]
-    return found
 
 
 def draw(result: Result) -> Figure:
     """A panel for each corpus: completion against documents, for the stream and for `fit`."""
     from experiments import plots
 
-    names, sizes = result.settings["corpora"], result.settings["sizes"]
+    names = result.settings["corpora"]
     figure = plots.figure(2.4 * len(names) + 1.6, 2.8)
     panels = figure.subplots(1, len(names), squeeze=False)[0]
     for axes, corpus in zip(panels, names, strict=True):
-        for size, colour in zip(sizes, plots.CYCLE, strict=False):
-            k = size["n_components"]
-            for method, style, shift in (("fit", "--s", 0.97), ("stream", "-o", 1.03)):
-                found = values(result.of(series_of(corpus, k, method)), "completion")
-                if not found:
-                    continue
-                means, errors = np.transpose([mean_and_sem([*v.values()]) for v in found.values()])
-                axes.errorbar(
-                    # Beside each other, so that no error bar hides another.
-                    shift * np.array(list(found)),
-                    means,
-                    2 * np.nan_to_num(errors),
-                    fmt=style,
-                    color=colour,
-                    markersize=4,
-                    markerfacecolor=colour if method == "stream" else "white",
-                    linewidth=1.2,
-                    capsize=2,
-                    label=f"{method}, K = {k}",
-                    gid=f"ours-{corpus}-{method}-{k}",
-                )
-        axes.set_xscale("log")
-        axes.set(title=CORPORA[corpus][0], xlabel="documents in the store")
+        gap_lines.panel(axes, result, corpus)
     panels[0].set_ylabel("completion of unseen documents [nat/word]")
     handles = {
         label: handle
@@ -254,45 +172,25 @@ def summarise(result: Result) -> Summary:
         for corpus in settings["corpora"]
         for size in settings["sizes"]
         for method in settings["methods"]
-        for row in _rows(result, corpus, size["n_components"], method)
+        for row in gap_lines.rows(result, corpus, size["n_components"], method)
     ]
     chains = settings["chib"].get("n_repeats", 12)
     notes = [
         "The question is whether a model that was learned from a stream is as good as `fit` on the "
-        "same documents. Rows of `fit` have its scores, other rows differences of paired seeds, and "
-        "each row the number of topics in use (more than a tenth of an equal share of the words). "
+        "same documents. Rows of `fit` have its scores, and other rows have differences of paired "
+        "seeds. A topic is counted if it has more than a tenth of an equal share of the words.",
         f"Documents arrive in chunks of {settings['chunk']:,}, and {settings['looks']} documents "
         "are looked at for each that arrives; all other settings are the defaults. Word by word, "
         f"{settings['rate']:g} documents become active at each tick on average, and each active "
         f"document shows a word with probability {settings['p']:g}, until all words are out. The "
-        "streaming batch algorithm learns anew at each number of documents. "
+        "streaming batch algorithm learns anew at each number of documents, and streaming VB looks "
+        "at each document once. Rows without a population learn for the documents that there are, "
+        "as in the paper.",
         f"Scores are those of {settings['n_test']:,} documents that were never seen: nats per word "
-        f"of document completion and of Chib's estimate ({chains} chains per document), and the "
+        f"of document completion and of Chib's estimate (chains per document: {chains}), and the "
         "NPMI coherence of the 10 top words of each topic in these documents.",
     ]
     return Summary(rows, notes)
-
-
-def _rows(result: Result, corpus: str, k: int, method: str) -> list[tuple[str, str, str]]:
-    against = METHODS[method].against
-    runs = result.of(series_of(corpus, k, method))
-    others = result.of(series_of(corpus, k, against)) if against else []
-    used = values(runs, "n_used")
-    found = []
-    for n in used:
-        texts = []
-        for measure, label in MEASURES.items():
-            ours = values(runs, measure)[n]
-            if against:
-                base = values(others, measure).get(n, {})
-                ours = {seed: ours[seed] - base[seed] for seed in ours if seed in base}
-            if ours:
-                texts.append(f"{label} {with_error([*ours.values()], 3)}")
-        texts.append(f"{np.mean([*used[n].values()]):.0f} topics")
-        minus = f" minus {METHODS[against].label}" if against else ""
-        what = f"{corpus}, K = {k}, {n:,} documents, {METHODS[method].label}{minus}"
-        found.append((what, "", "; ".join(texts)))
-    return found
 
 
 EXPERIMENT = Experiment(
