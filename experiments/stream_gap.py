@@ -178,8 +178,8 @@ def summarise(result: Result) -> Summary:
     notes = [
         "The question is whether a model that was learned from a stream is as good as `fit` on the "
         "same documents. Rows of `fit` have its scores, and other rows have differences of paired "
-        "seeds. A topic is counted if it has more than a tenth of an equal share of the words, even "
-        "if others are like it.",
+        "seeds. A topic is counted if it has more than a tenth of an equal share of the words, "
+        "even if others are like it.",
         f"Documents arrive in chunks of {settings['chunk']:,}, and {settings['looks']} documents "
         "are looked at for each that arrives; all other settings are the defaults. Word by word, "
         f"{settings['rate']:g} documents become active at each tick on average, and each active "
