@@ -19,7 +19,7 @@ EXPERIMENTS = {
     "search-ratings": "Figure 3B: random hyperparameters for LDA on ratings of movies.",
     "stream-text": "Figure 4: LDA on articles that arrive word by word.",
     "stream-ratings": "Figure 5: LDA on users in the order in which they first rated.",
-    "stream-gap": "What closes the gap between a stream and the whole data.",
+    "stream-gap": "Whether a model of a stream is as good as fit on the same documents.",
     "robustness": "Random hyperparameters for trustream, scikit-learn and gensim.",
 }
 _EPILOG = "A command that was stopped goes on where it was: finished runs are not repeated."

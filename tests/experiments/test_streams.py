@@ -11,7 +11,6 @@ import pytest
 from experiments import (
     articles,
     plots,
-    stream_gap,
     stream_lines,
     stream_ratings,
     stream_text,
@@ -56,16 +55,6 @@ RATINGS = tiny.small(
     looks={"TR": 60.0, "NG": 300.0},
     svb_batch_sizes=[20],
     factors={"NMF": [1, 2], "HPF": [2]},
-)
-GAP = tiny.small(
-    stream_gap.EXPERIMENT,
-    n_seeds=1,
-    n_components=2,
-    n_articles=50,
-    n_test=10,
-    first=10,
-    rate=2.0,
-    variants=["whole data", "stream as in the paper", "whole articles", "begun with all there"],
 )
 OPTIONS = {**streams.svi_options("TR", "wikipedia-4", 3), "batch_size": 10, "inner_iter": 2}
 
@@ -212,19 +201,3 @@ def test_a_package_that_is_missing_leaves_its_lines_out(rated: Result) -> None:
     notes = " ".join(stream_ratings.summarise(rated).notes)
     assert "cornac is not installed: HPF." in notes
     assert "NMF: factors = " in notes
-
-
-def test_the_study_of_the_gap_has_every_variant(tmp_path: Path) -> None:
-    result = tiny.result_of(GAP, tiny.articles(tmp_path))
-    share = {run.settings["variant"]: run.extra["share_of_words"] for run in result.runs}
-    assert share["whole data"] == share["whole articles"] == 1.0
-    assert 0 < share["stream as in the paper"] < 1
-    rows = stream_gap.summarise(result).rows
-    assert len(rows) == 4
-    assert len(plots.curves(stream_gap.draw(result))) == 4
-
-
-def test_every_variant_of_the_study_is_one_that_the_trainer_knows(counts: Any) -> None:
-    ours = {"begin", "looks", "more", "order", "rate", "whole", "whole_data"}
-    for change in stream_gap.VARIANTS.values():
-        assert set(change) - ours <= set(OPTIONS)
