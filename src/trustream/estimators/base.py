@@ -30,6 +30,9 @@ from trustream.learning.learner import Learner, is_smoothed
 from trustream.learning.recipe import DataSize, Recipe
 
 _warm: set[tuple[type, str]] = set()
+# How often rows given to partial_fit are taken to stand in what is shown already. Rows that are new
+# do not, but nobody says that they are, and what is taken for new would be smoothed too little.
+_WEIGHT = 2.0
 
 
 def _has_partial_fit(estimator: Any) -> bool:
@@ -251,21 +254,22 @@ class VariationalEstimator(Bounds, BaseEstimator):
                 kept = self._kept
             state = kept.value
             kept.protect(generator_savepoint(rng))
+            # The last half of what was seen.
+            window = max(1.0, seen / 2)
+            if is_smoothed(state.n_steps):
+                state = learner.smoothed(state, X, rng, _WEIGHT)
             state, info = learner.step(
                 state,
                 learner.batch(X),
                 n_documents,
                 rng=rng,
-                # The last half of what was seen.
-                window=max(1.0, seen / 2),
+                window=window,
                 population=learner.population(
                     DataSize(n_documents, n_documents * length, X.shape[1])
                 ),
                 start=lambda prior, rng: self._initial(learner.model, prior, X, rng),
                 protect=kept.protect,
             )
-            if is_smoothed(state.n_steps):
-                state = learner.smoothed(state, X, rng, info)
             # The step is done with this call, which no interrupt divides.
             self.__dict__.update(
                 _kept=Restorable(state),

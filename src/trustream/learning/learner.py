@@ -24,12 +24,12 @@ from trustream.models.protocol import Rows
 
 
 def is_smoothed(n_steps: int) -> bool:
-    """Whether data that arrive are asked after that step how much to smooth.
+    """Whether data that arrive are asked after so many steps how much to smooth.
 
     >>> [n for n in range(1, 301) if is_smoothed(n)]
     [1, 2, 4, 8, 16, 32, 64, 100, 128, 200, 256, 300]
     """
-    return n_steps & (n_steps - 1) == 0 or n_steps % 100 == 0
+    return n_steps > 0 and (n_steps & (n_steps - 1) == 0 or n_steps % 100 == 0)
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,7 @@ class Learner:
         return self.algorithm.passes(self.model, state, plan)
 
     def smoothed(
-        self, state: State, data: Any, rng: np.random.Generator, last: Info | None = None
+        self, state: State, data: Any, rng: np.random.Generator, weight: float = 1.0
     ) -> State:
         """The state with the smoothing of what is shown, found from training data.
 
@@ -171,18 +171,12 @@ class Learner:
         Args:
             data: validated rows, of which a sample is left out.
             rng: draws the sample.
-            last: the step on these rows, if it was the last one; None after passes over the data.
+            weight: how often each row stands in what is shown; once after passes over all data, and
+                in a mean over a pass from 0.6 times, just before it is learned from again, to 1.6.
         """
         has_population = self.recipe.has_population and self.algorithm.has_population
         if "eta" not in self.recipe.learn or not has_population:
             return state
-        weight = 1.0
-        if last is not None:
-            # A row that was just learned from stands w N/B times in what is shown, and e^-w N/B of
-            # that was there before if it was learned from in every pass over N rows.
-            rate = last.rho if state.mean is None else min(last.rho, state.mean.weight)
-            there = rate * state.share * last.n_documents / last.batch_size
-            weight = there / -np.expm1(-there)
         return with_smoothing(self.model, state, data, weight, rng)
 
     def length(self, size: DataSize) -> tuple[int, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -107,19 +108,23 @@ class Training:
         rng, learner = self._others, self._learner()
         kept.protect(generator_savepoint(rng))
         data = self.model.data(documents, self.n_words)
+        state, window = learned.state, clock.window(totals)
+        if is_smoothed(state.n_steps):
+            # A document stands x = N / window times in the mean when it was just looked at, and a
+            # pass later, before it is looked at again, x (e^-x + e^-2x + ...) times.
+            turnover = totals.training / window
+            state = learner.smoothed(state, data, rng, turnover / math.expm1(turnover))
         state, info = learner.step(
-            learned.state,
+            state,
             learner.batch(data),
             totals.training,
             rng=rng,
             rho=learning_rate(self.model, clock, totals),
             looks=looks,
-            window=clock.window(totals),
+            window=window,
             population=learner.population(_size(totals)),
             protect=kept.protect,
         )
-        if is_smoothed(state.n_steps):
-            state = learner.smoothed(state, data, rng, info)
         # The step is done with this assignment, and not before.
         self._kept = Restorable(Learned(state, clock, drawn.generator, drawn.arrival))
         return info
