@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from benchmarks import against as against_package
 from benchmarks import core as core_package
 from benchmarks import evaluation as evaluation_package
 from benchmarks import peers as peers_package
@@ -176,6 +177,22 @@ def peers(
         search=search,
         **options,
     )
+
+
+@main.command()
+@common
+@click.argument("revision")
+@click.option("--rounds", default=30, show_default=True, type=click.IntRange(min=1))
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(list(against_package.PIECES)),
+    help="Compare this piece of work only; may be given several times.",
+)
+def against(out: Path | None, **options: Any) -> None:
+    """Speed next to another REVISION of trustream, both in turn; needs a git clone."""
+    out = out or Path("bench-results") / "against.json"
+    _run("benchmarks.against.command", ("wiki_en.npz",), out=out, **options)
 
 
 @main.command()
