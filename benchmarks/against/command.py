@@ -27,7 +27,7 @@ class Version:
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.against.work", str(data.resolve())],
             env={**os.environ, "PYTHONPATH": path},
-            cwd=tree,
+            cwd=tempfile.gettempdir(),  # where no other package lies in the way
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

@@ -32,13 +32,18 @@ Table = dict[str, Array]
 
 # What algorithms keep beside lambda, by the name in a file.
 MEMORIES: dict[str, Any] = {"Averages": Averages, "Draws": Draws}
+# As large as priors that users give may be.
+MOST_SMOOTHING = 1e30
 # Of a file's header.
 HEADER: dict[str, Rule] = {
     "n_steps": integer(0),
     "n_seen": integer(0),
     "memory": optional(one_of(MEMORIES)),
     "population": number(above=0.0),
-    "smoothing": number(above=0.0),
+    "smoothing": Rule(
+        lambda value: type(value) is float and 0 < value <= MOST_SMOOTHING,
+        f"a number above 0, up to {MOST_SMOOTHING:g}",
+    ),
     "mean": Rule(lambda value: value is True, "true"),
     "share": Rule(lambda value: type(value) is float and 0 < value <= 1, "a number from 0 to 1"),
 }
