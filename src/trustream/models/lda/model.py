@@ -207,7 +207,7 @@ class LdaModel:
         share = smoothing.sample_share(self.n_components, data.data.size)
         n = max(1, min(data.shape[0], round(share * data.shape[0])))
         rows = np.sort(rng.choice(data.shape[0], n, replace=False))
-        sample = smoothing.left_out(self, lambda_, prior, self.batch(data, rows), weight)
+        sample = smoothing.left_out(self, lambda_, prior, self.batch(data, rows), weight, rng)
         start = before or prior.eta
         found = smoothing.best_eta(sample, start)
         # A few documents do not say much.

@@ -8,12 +8,15 @@ the rest:
 
     max_eta sum_d sum_v n_dv log sum_k E[theta_dk] (n_vk - s_dvk + eta) / (n_k - s_dk + V eta),
 
-where s_dvk = n_dv phi_dvk is what document d put into the counts, and theta_d stays what it was.
-Nothing but training documents is looked at.
+where s_dvk = n_dv phi_dvk is what document d put into the counts. theta_d is found from a random
+half of its tokens and the sum goes over the other half, since the tokens that decide theta are
+predicted too well, which would speak for a smaller eta. Nothing but training documents is looked
+at.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -27,9 +30,9 @@ from trustream.models.lda.prior import LdaPrior
 if TYPE_CHECKING:
     from trustream.models.lda.model import LdaModel
 
-# Numbers of a sample, topics times pairs of document and word, and least pairs: enough for a steady
-# maximum, in about the time of a step.
-_SAMPLE, _LEAST_PAIRS = 1_000_000, 3_000
+# Numbers of a sample, topics times pairs of document and word, and least and most pairs: enough for
+# a steady maximum, in about the time of a step.
+_SAMPLE, _LEAST_PAIRS, _MOST_PAIRS = 1_000_000, 3_000, 10_000
 # Iterations of the local step that finds theta.
 _N_LOCAL, _TOL = 50, 1e-4
 # Where eta is looked for, and how closely: what is shown changes little by a tenth of it.
@@ -41,7 +44,7 @@ class LeftOut(NamedTuple):
 
     Attributes:
         documents: (nnz,) the document of each pair.
-        counts: (nnz,) tokens of each word of a document.
+        counts: (nnz,) tokens of each word of a document that are predicted.
         rows: (nnz, K) counts n_vk without what the document put in.
         sums: (D, K) their sums over all words.
         theta: (D, K) topic proportions.
@@ -72,21 +75,30 @@ def sample_share(n_topics: int, n_pairs: int) -> float:
     >>> sample_share(100, 200_000), sample_share(100, 5_000)
     (0.05, 2.0)
     """
-    return max(_LEAST_PAIRS, _SAMPLE / n_topics) / max(n_pairs, 1)
+    wanted = min(_MOST_PAIRS, max(_LEAST_PAIRS, _SAMPLE / n_topics))
+    return wanted / max(n_pairs, 1)
 
 
 def left_out(
-    model: LdaModel, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch, weight: float
+    model: LdaModel,
+    lambda_: LazyRows,
+    prior: LdaPrior,
+    batch: WordBatch,
+    weight: float,
+    rng: np.random.Generator,
 ) -> LeftOut:
     """Leave each document of a batch out.
 
     Args:
         lambda_, prior: of the data that there are; n_vk is what they have put into lambda.
         weight: how often each of the documents stands in lambda.
+        rng: draws the tokens that theta is found from.
     """
     natural = model.restrict(lambda_, prior, batch)
-    gamma, _ = model.beliefs(prior, batch, None)
-    gamma, _ = model.local_step(natural, prior, batch, gamma, _N_LOCAL, _TOL)
+    half = rng.binomial(batch.counts.astype(np.int64), 0.5).astype(batch.counts.dtype)
+    seen = replace(batch, counts=half, lengths=segment_sums(half, batch.indptr))
+    gamma, _ = model.beliefs(prior, seen, None)
+    gamma, _ = model.local_step(natural, prior, seen, gamma, _N_LOCAL, _TOL)
     theta = gamma.astype(np.float64)
     theta /= theta.sum(axis=1, keepdims=True)
     rows, totals = model.materialise(natural)
@@ -105,7 +117,7 @@ def left_out(
     sums = totals - lambda_.shift * prior.pattern_sums - segment_sums(taken, batch.indptr)
     return LeftOut(
         documents,
-        batch.counts.astype(np.float64),
+        batch.counts.astype(np.float64) - half,  # what is not whole is predicted
         here,
         np.maximum(sums, segment_sums(here, batch.indptr)),
         theta,
