@@ -39,6 +39,13 @@ def shown_by_hand(state: State) -> Array:
     return (eta * state.prior.pattern + state.share * table.scale * table.stored).T
 
 
+@pytest.mark.parametrize("number", [5000.0, np.float32(5000), np.int64(5000)])
+def test_any_number_can_be_a_population(number: Any) -> None:
+    """NumPy's numbers too, whose types must not get into lambda."""
+    expected = fitted().transform(COUNTS)
+    np.testing.assert_array_equal(fitted(population=number).transform(COUNTS), expected)
+
+
 # --- what is shown
 
 

@@ -275,7 +275,7 @@ def for_topics(
         tol=tol,
         learn=_LEARNED_PRIORS[learn_priors],
         max_doc_topics=max_doc_topics if algorithm.has_rate else None,  # type: ignore[arg-type]
-        population=None if isinstance(population, str) else population,
+        population=None if population is None or population == "auto" else float(population),
         tokens_per_pair=_TOKENS_PER_PAIR if population == "auto" else 0.0,
     )
 
