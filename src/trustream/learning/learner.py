@@ -26,10 +26,10 @@ from trustream.models.protocol import Rows
 def is_smoothed(n_steps: int) -> bool:
     """Whether data that arrive are asked after so many steps how much to smooth.
 
-    >>> [n for n in range(1, 301) if is_smoothed(n)]
-    [1, 2, 4, 8, 16, 32, 64, 100, 128, 200, 256, 300]
+    >>> [n for n in range(1, 501) if is_smoothed(n)]
+    [1, 2, 4, 8, 16, 32, 64, 128, 250, 256, 500]
     """
-    return n_steps > 0 and (n_steps & (n_steps - 1) == 0 or n_steps % 100 == 0)
+    return n_steps > 0 and (n_steps & (n_steps - 1) == 0 or n_steps % 250 == 0)
 
 
 @dataclass(frozen=True)
