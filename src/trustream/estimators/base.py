@@ -302,7 +302,8 @@ class VariationalEstimator(Bounds, BaseEstimator):
     @property
     def n_batch_iter_(self) -> int:
         """Steps taken since the start."""
-        return self._shown.n_steps
+        self._check_is_fitted()
+        return self._state.n_steps
 
     @property
     def _n_features_out(self) -> int:
@@ -311,10 +312,13 @@ class VariationalEstimator(Bounds, BaseEstimator):
     @property
     def _shown(self) -> State:
         """The state for the data that there are: what everything but learning looks at."""
+        self._check_is_fitted()
+        return published(self._build_model(self.n_features_in_), self._state)
+
+    def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             # An AttributeError as well, so that hasattr() says no before fit.
             raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
-        return published(self._build_model(self.n_features_in_), self._state)
 
     def _check_fitted_data(self, X: Any) -> Any:
         self._check_unchanged()
@@ -322,7 +326,8 @@ class VariationalEstimator(Bounds, BaseEstimator):
 
     def _check_unchanged(self) -> None:
         """Refuse parameters that do not describe what is fitted: kernels trust shapes and types."""
-        state = replace(self._shown, memory=None)
+        self._check_is_fitted()
+        state = replace(self._state, memory=None, mean=None)
         try:
             table = self._format(self.n_features_in_).arrays
             check_entries(state_arrays.to_arrays(state)[0], table)
@@ -391,7 +396,7 @@ class VariationalEstimator(Bounds, BaseEstimator):
         The file holds parameters, priors, clock and random state, so that `partial_fit` goes on
         exactly as it would have. A `callback` is not saved.
         """
-        _ = self._shown  # refuses an estimator that is not fitted
+        self._check_is_fitted()
         persist.write(path, *saving.to_arrays(self))
 
     @classmethod

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from trustream.inference import driver
+from trustream.inference.restoring import together
 from trustream.inference.state import Info, State
 from trustream.models.protocol import Rows
 
@@ -118,13 +119,7 @@ class Algorithm(ABC):
         undo: Callable[[], None] = model.savepoint(state.lambda_, state.prior, batch)
         if state.mean is None:
             return undo
-        undo_mean = model.savepoint(state.mean.lambda_, state.prior, batch)
-
-        def restore() -> None:
-            undo()
-            undo_mean()
-
-        return restore
+        return together(undo, model.savepoint(state.mean.lambda_, state.prior, batch))
 
     @abstractmethod
     def step(

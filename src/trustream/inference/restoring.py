@@ -61,6 +61,22 @@ class Restorable(Generic[T]):
         return Restorable, (self.value,)
 
 
+def together(*undos: Undo) -> Undo:
+    """All of them as one.
+
+    >>> done = []
+    >>> together(lambda: done.append(1), lambda: done.append(2))()
+    >>> done
+    [1, 2]
+    """
+
+    def restore() -> None:
+        for undo in undos:
+            undo()
+
+    return restore
+
+
 def generator_savepoint(rng: np.random.Generator) -> Undo:
     """What makes a generator draw again what it draws from now on.
 

@@ -204,14 +204,7 @@ class LdaModel:
             return None
         if not data.data.size:
             return before
-        share = smoothing.sample_share(self.n_components, data.data.size)
-        n = max(1, min(data.shape[0], round(share * data.shape[0])))
-        rows = np.sort(rng.choice(data.shape[0], n, replace=False))
-        sample = smoothing.left_out(self, lambda_, prior, self.batch(data, rows), weight, rng)
-        start = before or prior.eta
-        found = smoothing.best_eta(sample, start)
-        # A few documents do not say much.
-        return float(start * (found / start) ** min(1.0, 1.0 / share))
+        return smoothing.found(self, lambda_, prior, data, weight, before or prior.eta, rng)
 
     def smoothed(self, lambda_: LazyRows, prior: LdaPrior, eta: float) -> tuple[LazyRows, LdaPrior]:
         """lambda and prior with another eta, the counts lambda - eta being the same."""

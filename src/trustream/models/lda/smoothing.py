@@ -17,7 +17,7 @@ at.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import optimize
@@ -138,10 +138,29 @@ def best_eta(sample: LeftOut, start: float) -> float:
     """
     if sample.counts.sum() == 0:
         return start
-    found = optimize.minimize_scalar(
+    result = optimize.minimize_scalar(
         lambda log_eta: -sample.log_likelihood(float(np.exp(log_eta))),
         bounds=(np.log(_LEAST), np.log(_MOST)),
         method="bounded",
         options={"xatol": _CLOSE},
     )
-    return float(np.exp(found.x))
+    return float(np.exp(result.x))
+
+
+def found(
+    model: LdaModel,
+    lambda_: LazyRows,
+    prior: LdaPrior,
+    data: Any,
+    weight: float,
+    start: float,
+    rng: np.random.Generator,
+) -> float:
+    """The best eta for a sample of documents (rows of a CSR matrix), or a part of the way from
+    `start` to it if there are few."""
+    share = sample_share(model.n_components, data.data.size)
+    n = max(1, min(data.shape[0], round(share * data.shape[0])))
+    rows = np.sort(rng.choice(data.shape[0], n, replace=False))
+    sample = left_out(model, lambda_, prior, model.batch(data, rows), weight, rng)
+    # A few documents do not say much.
+    return float(start * (best_eta(sample, start) / start) ** min(1.0, 1.0 / share))

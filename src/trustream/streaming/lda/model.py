@@ -14,7 +14,7 @@ from scipy import sparse
 from trustream._schema import Rule, check_values
 from trustream.estimators import LatentDirichletAllocation
 from trustream.estimators.progress import compilation_notice
-from trustream.inference.restoring import Undo
+from trustream.inference.restoring import Undo, together
 from trustream.inference.state import State
 from trustream.learning import algorithms, recipe, state_arrays
 from trustream.learning.learner import Learner
@@ -218,13 +218,7 @@ class TopicStream(StreamModel):
         undo = words.savepoint(state.lambda_, changes)
         if state.mean is None:
             return undo
-        undo_mean = words.savepoint(state.mean.lambda_, changes)
-
-        def restore() -> None:
-            undo()
-            undo_mean()
-
-        return restore
+        return together(undo, words.savepoint(state.mean.lambda_, changes))
 
     def score(self, learner: Learner, state: State, documents: Documents) -> Score | None:
         """Document completion under E[beta] and alpha."""
