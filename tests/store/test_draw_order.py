@@ -307,3 +307,11 @@ def test_a_store_is_drawn_in_passes(address: str) -> None:
         rest = store.draw(n_left, order).keys
         assert {*map(str, range(30))} <= {*first, *rest} and len({*first, *rest}) == 10 + n_left
         assert sorted(map(int, store.draw(99, order).keys)) == list(range(40))
+
+
+def test_a_pass_that_has_become_too_long_is_left() -> None:
+    """After many deletions, or with a place from a crafted file: no search among 2^62 numbers."""
+    for bits in (12, 62):
+        order = DrawOrder(np.random.default_rng(0), {"key": 1, "bits": bits, "position": 0})
+        assert sorted(order.draw(5, 5).tolist()) == [0, 1, 2, 3, 4]
+        assert order.place["bits"] == 4

@@ -21,6 +21,8 @@ Slots = NDArray[np.int64]
 # Odd numbers with many bits, by which keys and halves are mixed.
 _MIX = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np.uint64)
 _ROUNDS = 4
+# Numbers of a pass for each document, of which it begins with at most eight.
+_MOST_NUMBERS = 64
 
 
 class DrawOrder:
@@ -51,7 +53,8 @@ class DrawOrder:
         found = np.empty(0, np.int64)
         while len(found) < n:
             length = 1 << self._bits
-            if not self._bits or n_documents > length or self._position >= length:
+            too_long = length > _MOST_NUMBERS * n_documents  # most documents were deleted
+            if not self._bits or n_documents > length or too_long or self._position >= length:
                 self._begin(n_documents)
                 continue
             # Of so many numbers about as many have a document as are still wanted.
