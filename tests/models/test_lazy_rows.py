@@ -77,7 +77,7 @@ def test_get_put_and_copy(backend: str) -> None:
     module = kernels.get("lda", backend)
     pattern = rng.uniform(0.1, 1, (V, 1))
     table = LazyRows.of(rng.gamma(1.0, 1.0, (V, K)))
-    table = table.decayed(0.7, 0.5, pattern, table.totals)
+    table = table.decayed(0.7, 0.5, table.totals)
     words = rng.permutation(V)[:10].astype(np.int32)
     before = table.dense(pattern)
     twin = table.copy()
@@ -94,7 +94,7 @@ def test_rate_of_one_starts_over() -> None:
     """rho = 1 leaves nothing of lambda but the prior, exactly."""
     pattern = np.random.default_rng(0).uniform(0.1, 1, (V, 1))
     table = LazyRows.of(np.random.default_rng(1).gamma(1.0, 1.0, (V, K)).astype(np.float32))
-    table = table.decayed(1.0, 0.5, pattern, np.full(K, 0.5 * pattern.sum()))
+    table = table.decayed(1.0, 0.5, np.full(K, 0.5 * pattern.sum()))
     assert (table.scale, table.shift) == (1.0, 0.5) and not table.stored.any()
     expected = np.broadcast_to((0.5 * pattern).astype(np.float32), (V, K))
     np.testing.assert_array_equal(table.dense(pattern), expected)
@@ -111,13 +111,13 @@ def test_the_parts_of_prior_and_data(shape: tuple[int, int]) -> None:
     for _ in range(30):
         rho, eta = rng.random(), rng.random()
         of_data, of_prior = (1 - rho) * of_data, (1 - rho) * of_prior + rho * eta * pattern
-        table = table.decayed(rho, eta, pattern, (of_data + of_prior).sum(axis=0))
+        table = table.decayed(rho, eta, (of_data + of_prior).sum(axis=0))
         factor = 10 ** rng.uniform(-1, 1)
         of_data, table = factor * of_data, table.rescaled(factor, sums)
     # Nothing of the start is left, so that a last step adds something to compare.
     of_data = of_data + 3.0
     module = kernels.get("lda", "reference")
-    table = table.decayed(0.0, 0.0, pattern, (of_data + of_prior).sum(axis=0))
+    table = table.decayed(0.0, 0.0, (of_data + of_prior).sum(axis=0))
     table.put(module, np.arange(V, dtype=np.int32), pattern, of_data + of_prior, 1)
     for factor in (0.01, 100.0):
         scaled = table.rescaled(factor, sums)

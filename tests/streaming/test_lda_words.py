@@ -14,7 +14,7 @@ def table(n_words: int, dtype: str = "float32") -> tuple[LazyRows, LdaPrior]:
     prior = LdaPrior.of(0.1, 0.3, 4, n_words)
     lambda_ = LazyRows.of(rng.gamma(1.0, 2.0, (n_words, 4)).astype(dtype))
     # As after some steps: scale and shift are not those of a fresh table.
-    return lambda_.decayed(0.2, prior.eta, prior.pattern, lambda_.totals * 0.8 + 0.06), prior
+    return lambda_.decayed(0.2, prior.eta, lambda_.totals * 0.8 + 0.06), prior
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

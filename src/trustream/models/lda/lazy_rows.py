@@ -100,7 +100,7 @@ class LazyRows:
 
         threads.run(work, word_parts(words.size, n_threads), n_threads)
 
-    def decayed(self, rho: float, eta: float, pattern: Array, totals: Float64) -> LazyRows:
+    def decayed(self, rho: float, eta: float, totals: Float64) -> LazyRows:
         """(1 - rho) lambda + rho eta pattern for all words, with the totals it will have."""
         scale, shift = (1 - rho) * self.scale, (1 - rho) * self.shift + rho * eta
         limit = scale * float(np.finfo(self.stored.dtype).max) / 10
@@ -139,7 +139,7 @@ class LazyRows:
         gain = weight / rho
         loss = gain * (1 - rho)
         sums = (1 - weight) * self.totals + gain * totals - loss * other.totals
-        table = self.decayed(weight, eta, pattern, sums)
+        table = self.decayed(weight, eta, sums)
         words, scale = words.astype(np.int32, copy=False), table.scale
         factors = (
             gain / scale,

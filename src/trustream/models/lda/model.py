@@ -150,7 +150,7 @@ class LdaModel:
     ) -> LazyRows:
         """The batch's words as given; all others decay lazily."""
         rows, totals = self.materialise(natural)
-        table = lambda_.decayed(rho, prior.eta, prior.pattern, totals)
+        table = lambda_.decayed(rho, prior.eta, totals)
         self.computation.put_rows(table, prior, batch.words, rows)
         return table
 
