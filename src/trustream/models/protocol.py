@@ -329,13 +329,22 @@ def _members(capability: Any) -> list[str]:
     return [name for name in dir(capability) if not name.startswith("_")]
 
 
+@cache
+def _class_has(cls: type, capability: Any) -> bool:
+    fields = getattr(cls, "__dataclass_fields__", ())
+    return all(name in fields or hasattr(cls, name) for name in _members(capability))
+
+
 def has(model: object, capability: Any) -> bool:
     """Whether a model, or what stands for one, has all members of a capability.
 
     >>> has(object(), LearnablePriors)
     False
     """
-    return all(hasattr(model, name) for name in _members(capability))
+    # Asked several times in each step: most often the class tells.
+    return _class_has(type(model), capability) or all(
+        hasattr(model, name) for name in _members(capability)
+    )
 
 
 def require(

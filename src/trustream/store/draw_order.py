@@ -61,8 +61,10 @@ class DrawOrder:
             block = 16 + (n - len(found)) * length // n_documents
             numbers = np.arange(self._position, min(self._position + block, length), dtype=np.int64)
             slots = permuted(numbers, self._key, self._bits)
-            wanted = np.flatnonzero((slots < n_documents) & ~np.isin(slots, found))
-            wanted = wanted[: n - len(found)]
+            is_new = slots < n_documents
+            if len(found):
+                is_new &= ~np.isin(slots, found)
+            wanted = np.flatnonzero(is_new)[: n - len(found)]
             found = np.concatenate([found, slots[wanted]])
             done = len(found) == n
             self._position += int(wanted[-1]) + 1 if done else len(numbers)

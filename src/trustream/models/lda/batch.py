@@ -153,9 +153,13 @@ def document_parts(indptr: Array, n_threads: int) -> list[threads.Part]:
 def segment_sums(values: Array, pointers: Array) -> Float64:
     """Sums of values[pointers[i] : pointers[i+1]] along the first axis, in float64.
 
-    >>> segment_sums(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 3]))
-    array([3., 3.])
+    >>> segment_sums(np.array([1.0, 2.0, 3.0]), np.array([0, 2, 2, 3]))
+    array([3., 0., 3.])
     """
-    padded = np.zeros((values.shape[0] + 1, *values.shape[1:]))
-    np.cumsum(values, axis=0, dtype=np.float64, out=padded[1:])
-    return np.asarray(padded[pointers[1:]] - padded[pointers[:-1]])
+    sums = np.zeros((pointers.size - 1, *values.shape[1:]))
+    starts = pointers[:-1]
+    filled = pointers[1:] > starts  # `reduceat` takes the next value for the sum of none
+    if filled.any():
+        values = values[: pointers[-1]]
+        sums[filled] = np.add.reduceat(values, starts[filled], axis=0, dtype=np.float64)
+    return sums
