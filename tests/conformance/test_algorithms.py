@@ -22,8 +22,8 @@ from trustream.inference import (
 )
 from trustream.inference import batch as batch_vb
 from trustream.inference.state import Info, State
+from trustream.models.capabilities import LearnablePriors
 from trustream.models.mixture import feature_blocks
-from trustream.models.protocol import LearnablePriors
 
 ALGORITHMS = [
     "trust_region",

@@ -9,7 +9,7 @@ import pytest
 
 from tests.conformance.cases import CASES, Case
 from tests.helpers import BACKENDS, DTYPES, snapshot
-from trustream.models.protocol import (
+from trustream.models.capabilities import (
     GradientVector,
     LearnablePriors,
     PosteriorAddition,

@@ -22,7 +22,8 @@ from trustream.inference import (
     trust_region,
 )
 from trustream.inference.state import State
-from trustream.models.protocol import ConjugateModel, PosteriorAddition, require
+from trustream.models.capabilities import PosteriorAddition, require
+from trustream.models.protocol import ConjugateModel
 
 CONTRACT = [name for name in dir(ConjugateModel) if not name.startswith("_")]
 DATA = np.random.default_rng(0).poisson(3.0, (60, 5)).astype(float)

@@ -30,7 +30,8 @@ import numpy as np
 from trustream.array_types import Float64
 from trustream.inference.driver import Step
 from trustream.inference.state import Info, State
-from trustream.models.protocol import Batch, ConjugateModel, GradientVector, require
+from trustream.models.capabilities import GradientVector, require
+from trustream.models.protocol import Batch, ConjugateModel
 
 # Gradients that the first averages are made of, and the shortest window after that.
 N_FIRST, SHORTEST = 10, 2.0

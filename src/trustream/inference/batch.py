@@ -18,7 +18,8 @@ from trustream.inference.driver import blocks
 from trustream.inference.population import scaled_to
 from trustream.inference.state import Info, State, refuse_unless_finite
 from trustream.inference.trust_region import TrustRegion
-from trustream.models.protocol import ConjugateModel, Rows, WholeDataTotals, require
+from trustream.models.capabilities import WholeDataTotals, require
+from trustream.models.protocol import ConjugateModel, Rows
 
 
 def step(

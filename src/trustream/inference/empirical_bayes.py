@@ -15,7 +15,8 @@ import numpy as np
 
 from trustream.inference import population
 from trustream.inference.state import State
-from trustream.models.protocol import Batch, ConjugateModel, LearnablePriors, require
+from trustream.models.capabilities import LearnablePriors, require
+from trustream.models.protocol import Batch, ConjugateModel
 
 
 def update(

@@ -40,7 +40,8 @@ from trustream.inference import empirical_bayes
 from trustream.inference.algorithm import Algorithm, Plan, StepOptions
 from trustream.inference.population import for_data, scaled_to
 from trustream.inference.state import Info, State, advance, refuse_unless_finite
-from trustream.models.protocol import Batch, ConjugateModel, RunningTotals, require
+from trustream.models.capabilities import RunningTotals, require
+from trustream.models.protocol import Batch, ConjugateModel
 
 _NAME = "memoized inference"
 

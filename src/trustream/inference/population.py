@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 from trustream.inference.state import Mean, State
-from trustream.models.protocol import Averaging, Rescaling, Smoothing, has, require
+from trustream.models.capabilities import Averaging, Rescaling, Smoothing, has, require
 
 
 def scaled_to(model: Any, state: State, population: float, n_documents: float) -> State:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from trustream.models.protocol import Averaging, Batch, ConjugateModel, require
+from trustream.models.capabilities import Averaging, require
+from trustream.models.protocol import Batch, ConjugateModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,15 +37,9 @@ import numpy as np
 from trustream.array_types import Float64
 from trustream.inference.algorithm import Algorithm, Start, StepOptions
 from trustream.inference.state import Info, State, advance
+from trustream.models.capabilities import LearnablePriors, PosteriorAddition, has, require
 from trustream.models.dirichlet_evidence import DirichletEvidence
-from trustream.models.protocol import (
-    Batch,
-    ConjugateModel,
-    LearnablePriors,
-    PosteriorAddition,
-    has,
-    require,
-)
+from trustream.models.protocol import Batch, ConjugateModel
 
 _NAME = "streaming variational Bayes"
 

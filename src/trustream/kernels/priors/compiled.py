@@ -29,7 +29,7 @@ def _trigamma(x):
 
 @njit(**_OPTIONS)
 def dirichlet_evidence(parameter, mean_log, multiplicity, rest):
-    """Expected log-density of a draw from Dir(a), in nats; see `models.protocol`.
+    """Expected log-density of a draw from Dir(a), in nats; see `models.capabilities`.
 
     log G(rest + m sum_i a_i) - m sum_i log G(a_i) + m sum_i a_i l_i
     """

@@ -21,6 +21,30 @@ from trustream.models.lda.prior import LdaPrior
 _SAMPLED_WORDS = 256
 
 
+def of_prior(
+    computation: LdaComputation,
+    lambda_: LazyRows,
+    prior: LdaPrior,
+    words: Array | None,
+    locals_: list[Array],
+    rng: np.random.Generator | None,
+) -> dict[str, DirichletEvidence]:
+    """What there is to learn alpha and eta from, by name; see `LdaModel.prior_evidence`.
+
+    Args:
+        words: those whose eta is learned, each for itself; None learns one eta for all.
+    """
+    n_words, found = lambda_.stored.shape[0], {}
+    if computation.n_topics > 1:
+        found["alpha"] = of_alpha(computation, prior, locals_)
+    if n_words > 1 and prior.pattern.shape[1] == 1:
+        if words is not None:
+            found["eta"] = of_words(computation, lambda_, prior, words)
+        elif prior.pattern.shape[0] == 1:
+            found["eta"] = of_eta(computation, lambda_, prior, rng)
+    return found
+
+
 def of_alpha(
     computation: LdaComputation, prior: LdaPrior, locals_: list[Array]
 ) -> DirichletEvidence:

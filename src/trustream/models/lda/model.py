@@ -18,8 +18,8 @@ import numpy as np
 from trustream.array_types import Array, Float64
 from trustream.kernels.lda import ALL_TOPICS
 from trustream.models.dirichlet_evidence import DirichletEvidence
-from trustream.models.lda import bound, evidence, smoothing
-from trustream.models.lda.batch import BatchMaker, WordBatch, segment_sums
+from trustream.models.lda import bound, evidence, smoothing, starts
+from trustream.models.lda.batch import BatchMaker, WordBatch
 from trustream.models.lda.blend import BlendedNatural, Natural, Statistics
 from trustream.models.lda.computation import LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
@@ -31,7 +31,7 @@ from trustream.models.protocol import Rows
 
 @dataclass(frozen=True)
 class LdaModel:
-    """LDA as a `ConjugateModel` with all capabilities (`models.protocol`).
+    """LDA as a `ConjugateModel` with all of `models.capabilities`.
 
     Attributes:
         n_components: K.
@@ -87,24 +87,14 @@ class LdaModel:
 
     def initial(self, prior: LdaPrior, rng: np.random.Generator) -> LazyRows:
         """lambda_vk ~ Gamma(100, 0.01), as in the paper: mean 1, standard deviation 0.1."""
-        return LazyRows.of(self._draws(self.n_words, rng))
-
-    def _draws(self, n_words: int, rng: np.random.Generator) -> Array:
-        draws = np.empty((n_words, self.n_components), self.dtype)
-        rng.standard_gamma(100.0, dtype=draws.dtype.type, out=draws)
-        draws *= draws.dtype.type(0.01)
-        return draws
+        return starts.initial((self.n_words, self.n_components), self.dtype, rng)
 
     def random_start(
         self, prior: LdaPrior, batch: WordBatch, rng: np.random.Generator
     ) -> LdaNatural:
-        """What `initial` would draw, of the batch's words only.
-
-        The other V - W words enter through their sum, which is a Gamma(100 (V - W), 0.01) draw.
-        """
-        rows = self._draws(batch.n_words, rng)
-        others = 0.01 * rng.gamma(100.0 * (self.n_words - batch.n_words), size=self.n_components)
-        return LdaNatural(rows, rows.sum(axis=0, dtype=np.float64) + others)
+        """What `initial` would draw, of the batch's words only."""
+        n_others = self.n_words - batch.n_words
+        return starts.of_batch((batch.n_words, self.n_components), n_others, self.dtype, rng)
 
     def restrict(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> StoredNatural:
         """lambda of the batch's words, where it is stored."""
@@ -212,11 +202,10 @@ class LdaModel:
 
     def savepoint(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> Callable[[], None]:
         """The batch's rows of lambda, and of the prior where it is learned word by word."""
-        words = batch.words
-        restore_rows = lambda_.savepoint(self.computation.kernels, words, self.n_threads)
+        restore_rows = lambda_.savepoint(self.computation.kernels, batch.words, self.n_threads)
         if not self.eta_per_word or prior.pattern.shape != (self.n_words, 1):
             return restore_rows
-        pattern = prior.pattern[words]
+        words, pattern = batch.words, prior.pattern[batch.words]
 
         def restore() -> None:
             restore_rows()
@@ -239,15 +228,8 @@ class LdaModel:
         phi is (nnz, K) in the batch's order of (document, word) pairs; None is 1/K.
         """
         if phi is None:
-            share = 1.0 / self.n_components
-            gamma = prior.alpha + share * batch.lengths[:, np.newaxis]
-            rows = (share * batch.word_counts[:, np.newaxis]).astype(self.dtype)
-            totals = np.full(self.n_components, share * batch.word_counts.sum())
-            return gamma.astype(self.dtype), LdaNatural(rows, totals)
-        weighted = batch.counts[:, np.newaxis] * np.asarray(phi, np.float64)
-        gamma = prior.alpha + segment_sums(weighted, batch.indptr)
-        rows = segment_sums(weighted[batch.positions], batch.word_ptr)
-        return gamma.astype(self.dtype), LdaNatural(rows.astype(self.dtype), rows.sum(axis=0))
+            return starts.uniform_beliefs(prior, batch, self.n_components, self.dtype)
+        return starts.given_beliefs(prior, batch, phi, self.dtype)
 
     def local_step(
         self,
@@ -365,15 +347,8 @@ class LdaModel:
         `eta_per_word` for the words of the batch (all words without one). A (V, K) prior is
         given by the user and not changed. One topic, or one word, has nothing to learn from.
         """
-        found, setting = {}, (self.computation, lambda_, prior)
-        if self.n_components > 1:
-            found["alpha"] = evidence.of_alpha(self.computation, prior, locals_)
-        if self.n_words > 1 and prior.pattern.shape[1] == 1:
-            if self.eta_per_word:
-                found["eta"] = evidence.of_words(*setting, self._words(batch))
-            elif prior.pattern.shape[0] == 1:
-                found["eta"] = evidence.of_eta(*setting, rng)
-        return found
+        words = self._words(batch) if self.eta_per_word else None
+        return evidence.of_prior(self.computation, lambda_, prior, words, locals_, rng)
 
     def _words(self, batch: WordBatch | None) -> Array:
         return np.arange(self.n_words) if batch is None else batch.words

@@ -1,0 +1,56 @@
+"""Where learning LDA starts: random topics, and beliefs about words and documents."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from trustream.array_types import Array
+from trustream.models.lda.batch import WordBatch, segment_sums
+from trustream.models.lda.lazy_rows import LazyRows
+from trustream.models.lda.natural import LdaNatural
+from trustream.models.lda.prior import LdaPrior
+
+
+def initial(shape: tuple[int, int], dtype: str, rng: np.random.Generator) -> LazyRows:
+    """lambda_vk ~ Gamma(100, 0.01) of shape (V, K)."""
+    return LazyRows.of(_draws(shape, dtype, rng))
+
+
+def of_batch(
+    shape: tuple[int, int], n_others: int, dtype: str, rng: np.random.Generator
+) -> LdaNatural:
+    """The same of a batch's words, (W, K).
+
+    The other V - W words enter through their sum, which is a Gamma(100 (V - W), 0.01) draw.
+    """
+    rows = _draws(shape, dtype, rng)
+    others = 0.01 * rng.gamma(100.0 * n_others, size=shape[1])
+    return LdaNatural(rows, rows.sum(axis=0, dtype=np.float64) + others)
+
+
+def _draws(shape: tuple[int, int], dtype: str, rng: np.random.Generator) -> Array:
+    draws = np.empty(shape, dtype)
+    rng.standard_gamma(100.0, dtype=draws.dtype.type, out=draws)
+    draws *= draws.dtype.type(0.01)
+    return draws
+
+
+def uniform_beliefs(
+    prior: LdaPrior, batch: WordBatch, n_topics: int, dtype: str
+) -> tuple[Array, LdaNatural]:
+    """gamma (B, K) and s (W, K) of phi = 1/K."""
+    share = 1.0 / n_topics
+    gamma = prior.alpha + share * batch.lengths[:, np.newaxis]
+    rows = (share * batch.word_counts[:, np.newaxis]).astype(dtype)
+    totals = np.full(n_topics, share * batch.word_counts.sum())
+    return gamma.astype(dtype), LdaNatural(rows, totals)
+
+
+def given_beliefs(
+    prior: LdaPrior, batch: WordBatch, phi: Array, dtype: str
+) -> tuple[Array, LdaNatural]:
+    """gamma (B, K) and s (W, K) of phi (nnz, K), in the batch's order of pairs."""
+    weighted = batch.counts[:, np.newaxis] * np.asarray(phi, np.float64)
+    gamma = prior.alpha + segment_sums(weighted, batch.indptr)
+    rows = segment_sums(weighted[batch.positions], batch.word_ptr)
+    return gamma.astype(dtype), LdaNatural(rows.astype(dtype), rows.sum(axis=0))
