@@ -13,7 +13,7 @@ import pytest
 import trustream
 from tests.data.models import make
 from tests.helpers import Array, planted_lda, snapshot
-from trustream import LatentDirichletAllocation
+from trustream import BernoulliMixture, LatentDirichletAllocation
 from trustream.estimators import base
 from trustream.inference.population import published
 from trustream.inference.state import State
@@ -286,3 +286,61 @@ def test_a_checkpoint_keeps_everything(tmp_path: Path) -> None:
                 assert (again.clock, again.draws) == (checkpoint.clock, checkpoint.draws)
         ends.append(snapshot([state, checkpoint.clock, sorted(checkpoint.draws["pass"].items())]))
     assert ends[0] == ends[1]
+
+
+# --- mixtures
+
+
+def clusters(seed: int, n: int) -> Array:
+    """Binary data (n + 1000, 50) of twenty clusters."""
+    rng = np.random.default_rng(seed)
+    probs = rng.beta(0.5, 0.5, (20, 50))
+    return (rng.random((n + 1000, 50)) < probs[rng.integers(20, size=n + 1000)]).astype(float)
+
+
+@pytest.mark.parametrize("method", ["trust-region", "natural-gradient", "batch", "memoized"])
+def test_components_of_a_mixture_live(method: str) -> None:
+    """Fifteen data points a cluster keep more of twenty components alive, and predict better."""
+    gains, alive = [], []
+    for seed in range(3):
+        data = clusters(seed, 300)
+        fits = [
+            BernoulliMixture(
+                20, population=population, learning_method=method, random_state=seed
+            ).fit(data[:300])
+            for population in (None, "auto")
+        ]
+        gains.append(fits[1].score(data[300:]) - fits[0].score(data[300:]))
+        alive.append([int((fit.weights_ > 2 / 300).sum()) for fit in fits])
+    assert np.mean(gains) > 0.3, gains
+    assert np.all(np.diff(alive) >= 0), alive
+
+
+def test_a_mixture_is_shown_for_its_data() -> None:
+    """Its Dirichlet and beta counts sum to the data points that there are."""
+    data = clusters(0, 300)[:300]
+    mixture = BernoulliMixture(20, dtype="float64", random_state=0).fit(data)
+    assert (mixture._state.population, mixture._state.share) == (900.0, 1 / 3)
+    shown = mixture._shown.lambda_
+    np.testing.assert_allclose(shown.gamma.sum(), 300 + 20, rtol=1e-9)
+    np.testing.assert_allclose((shown.a + shown.b).sum(axis=1), 300 + 2 * 20, rtol=1e-9)
+    whole = BernoulliMixture(20, population=None, random_state=0).fit(data)
+    assert whole._state.population is None
+
+
+def test_a_mixture_refuses_a_small_population() -> None:
+    with pytest.raises(ValueError, match="population is 200, and there are 300"):
+        BernoulliMixture(2, population=200).fit(clusters(0, 300)[:300])
+    with pytest.raises(ValueError, match="population"):
+        BernoulliMixture(2, population="few").fit(clusters(0, 300)[:300])
+
+
+def test_a_mixture_goes_on_from_a_file(tmp_path: Path) -> None:
+    data = clusters(1, 300)[:300]
+    mixture = BernoulliMixture(20, random_state=0).fit(data[:200])
+    mixture.save(tmp_path / "mixture.safetensors")
+    loaded = trustream.load(tmp_path / "mixture.safetensors")
+    assert loaded.population == "auto"
+    for one in (mixture, loaded):
+        one.partial_fit(data[200:])
+    np.testing.assert_array_equal(loaded.means_, mixture.means_)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval, StrOptions
 
 from trustream import matrices, persist
 from trustream._schema import Array
@@ -61,6 +61,11 @@ class BernoulliMixture(MixtureEstimator):
         Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
         100.
+    population : float, "auto" or None, default="auto"
+        Number of data points that the parameters stand for while they are learned, at least as
+        many as there are; "auto" takes three times as many. With the number that there are (None,
+        as in the paper) components die where data are few for them. What is shown is always for
+        the data that there are. The streaming algorithms do without.
     total_samples : float, default=None
         For `partial_fit`: number of data points that its rows stand for. None counts the data
         points seen so far. The streaming algorithms do without.
@@ -110,6 +115,7 @@ class BernoulliMixture(MixtureEstimator):
         "binarize": [Interval(Real, None, None, closed="neither"), None],
         "probability_prior": ["array-like"],
         "weight_concentration_prior": ["array-like", Real, None],
+        "population": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"}), None],
     }
 
     def __init__(
@@ -127,6 +133,7 @@ class BernoulliMixture(MixtureEstimator):
         max_iter: int = 20,
         batch_size: int | None = None,
         inner_iter: int | None = None,
+        population: float | str | None = "auto",
         total_samples: float | None = None,
         tol: float = 1e-4,
         n_init: int = 1,
@@ -149,6 +156,7 @@ class BernoulliMixture(MixtureEstimator):
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.inner_iter = inner_iter
+        self.population = population
         self.total_samples = total_samples
         self.tol = tol
         self.n_init = n_init
@@ -198,7 +206,13 @@ class BernoulliMixture(MixtureEstimator):
         return BernoulliPrior(self._weight_prior(), *prior)
 
     def _tiny_parameters(self) -> dict[str, Any]:
-        return {**super()._tiny_parameters(), "probability_prior": (1.0, 1.0)}
+        # Of the two data points there, a population may be too small.
+        population = None if self.population is None else "auto"
+        tiny = {"probability_prior": (1.0, 1.0), "population": population}
+        return {**super()._tiny_parameters(), **tiny}
+
+    def _population(self) -> float | str | None:
+        return self.population
 
     def _check_data(self, X: Any, reset: bool) -> Any:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")

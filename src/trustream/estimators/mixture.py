@@ -101,8 +101,15 @@ class MixtureEstimator(
 
     def _recipe(self) -> recipe.Recipe:
         return recipe.for_mixture(
-            **self._recipe_options(), most_in_batch=self._most_per_batch(), n_inner=self._inner
+            **self._recipe_options(),
+            most_in_batch=self._most_per_batch(),
+            n_inner=self._inner,
+            population=self._population(),
         )
+
+    def _population(self) -> float | str | None:
+        """That of the estimator; Gaussians have none, which gain nothing by it."""
+        return None
 
     def _most_per_batch(self) -> int:
         return self._most_in_batch

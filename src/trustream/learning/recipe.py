@@ -41,6 +41,10 @@ PASSES = 5
 # Tokens of the population for each pair of topic and word: from 10 to 50 it hardly matters.
 _TOKENS_PER_PAIR = 30.0
 
+# Data points of the population of a mixture for each one that there is: from 3 to 10 it hardly
+# matters where data are plenty, and less is better where they are few (docs/notes/defaults.md).
+_MIXTURE_MULTIPLE = 3.0
+
 # What differs on a stream.
 STREAM: dict[str, Any] = {
     "learning_offset": 5.0,
@@ -112,6 +116,7 @@ class Recipe:
             None with all.
         population: least number of data points that lambda stands for while learning; None is N.
         tokens_per_pair: the population has so many tokens for each pair of topic and word.
+        data_multiple: the population is so many times the data.
     """
 
     method: str
@@ -132,11 +137,12 @@ class Recipe:
     max_doc_topics: int | None = None
     population: float | None = None
     tokens_per_pair: float = 0.0
+    data_multiple: float = 0.0
 
     @property
     def has_population(self) -> bool:
         """Whether learning is for a population; without one it is as in the paper."""
-        return self.population is not None or self.tokens_per_pair > 0
+        return self.population is not None or self.tokens_per_pair > 0 or self.data_multiple > 0
 
     def population_for(self, size: DataSize, n_components: int) -> float | None:
         """The population for so much data, None for the data themselves.
@@ -148,7 +154,8 @@ class Recipe:
             return None
         pairs = float(n_components) * size.n_words
         wanted = self.tokens_per_pair * pairs * size.n_documents / max(size.n_tokens, 1.0)
-        return max(float(size.n_documents), self.population or 0.0, wanted)
+        multiple = max(1.0, self.data_multiple) * size.n_documents
+        return max(multiple, self.population or 0.0, wanted)
 
     @property
     def passes_if_idle(self) -> int:
@@ -275,7 +282,7 @@ def for_topics(
         tol=tol,
         learn=_LEARNED_PRIORS[learn_priors],
         max_doc_topics=max_doc_topics if algorithm.has_rate else None,  # type: ignore[arg-type]
-        population=None if population is None or population == "auto" else float(population),
+        population=_number(population),
         tokens_per_pair=_TOKENS_PER_PAIR if population == "auto" else 0.0,
     )
 
@@ -307,10 +314,13 @@ def for_mixture(
     inner_iter: int | None,
     n_inner: int,
     tol: float,
+    population: float | str | None = None,
 ) -> Recipe:
     """The recipe of a mixture, whose local steps are exact and whose priors stay as they are.
 
     Args:
+        population: a number of data points, "auto" for three times as many as there are, or None
+            for those that there are.
         most_in_batch: data points of a batch, unless `batch_size` says otherwise.
         n_inner: pairs of a trust-region step, unless `inner_iter` says otherwise.
     """
@@ -329,4 +339,10 @@ def for_mixture(
         local_tol=0.0,
         tol=tol,
         learn=(),
+        population=_number(population),
+        data_multiple=_MIXTURE_MULTIPLE if population == "auto" else 0.0,
     )
+
+
+def _number(population: float | str | None) -> float | None:
+    return None if population is None or population == "auto" else float(population)

@@ -41,7 +41,10 @@ _FIELDS = {
     "max_doc_topics": optional(integer(1)),
     "population": optional(number(above=0.0)),
     "tokens_per_pair": number(least=0.0),
+    "data_multiple": number(least=0.0),
 }
+# Recipes of earlier checkpoints do not have it.
+_MAY_LACK = ("data_multiple",)
 
 
 def to_json(recipe: Recipe) -> dict[str, Any]:
@@ -61,7 +64,7 @@ def from_json(values: Any) -> Recipe:
     Raises:
         ValueError: the values are not those of a recipe.
     """
-    check_values(values, _FIELDS, "the recipe")
+    check_values(values, _FIELDS, "the recipe", _MAY_LACK)
     staged = {name: _staged(values[name]) for name in ("first", "late")}
     effort = _effort(values["effort"])
     return Recipe(**{**values, "effort": effort, "learn": tuple(values["learn"]), **staged})
