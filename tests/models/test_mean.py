@@ -301,3 +301,52 @@ def test_an_exception_leaves_lambda_and_mean(
         assert snapshot([value.lambda_, value.mean, value.prior]) == before
     state, _ = learner.step(kept.value, batches[4], 60, protect=kept.protect, **options)
     assert state.n_steps == 5 and state.mean is not None
+
+
+# --- rows that come late
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_late_row_is_shown_as_the_mean_since_it_came(dtype: str) -> None:
+    """By hand: the mean of its targets, with the weights since then, which sum to one."""
+    rng = np.random.default_rng(5)
+    model, prior = LdaModel(K, V, dtype=dtype), LdaPrior.of(0.1, 0.2, K, V)
+    state = with_mean(model, State(model.initial(prior, rng), prior), 0.05)
+    late, came, n_steps = 7, 40, 70
+    weighted, log_kept = np.zeros(K), 0.0
+    for t in range(n_steps):
+        mean = state.mean
+        assert mean is not None
+        if t == came:
+            # As it is when a word takes over the column of another one.
+            stored = mean.lambda_.stored
+            totals = mean.lambda_.totals - mean.lambda_.scale * stored[late]
+            stored[late] = 0
+            table = replace(mean.lambda_, totals=totals)
+            changed = mean.late.changed([late], [], mean.log_kept)
+            state = replace(state, mean=replace(mean, lambda_=table, late=changed))
+        w = 0.02 + 0.03 * rng.random()
+        state = replace(state, mean=replace(state.mean, weight=w))
+        batch = model.batch(random_counts(rng, 6, V, 5), slice(None))
+        counts = rng.gamma(1.0, 1.0, (batch.n_words, K)).astype(dtype)
+        statistics = LdaNatural(counts, counts.sum(axis=0, dtype=np.float64))
+        anchor = model.restrict(state.lambda_, prior, batch)
+        natural = model.blend(anchor, prior, batch, statistics, 0.3, 8.0)
+        state = advance(model, state, batch, natural, 0.3)
+        if t >= came:
+            log_kept += np.log1p(-w)
+            weighted *= 1 - w
+            if late in batch.words:
+                weighted += w * 8.0 * counts[list(batch.words).index(late)]
+    shown = for_data(model, state).lambda_
+    rtol = 1e-4 if dtype == "float32" else 1e-9
+    expected = weighted / (1 - np.exp(log_kept)) + shown.shift
+    values = shown.dense(prior.pattern)
+    np.testing.assert_allclose(values[late], expected, rtol=rtol)
+    np.testing.assert_allclose(shown.totals, values.sum(axis=0, dtype=np.float64), rtol=rtol)
+    # The others are the mean itself, which is not changed.
+    assert state.mean is not None
+    kept = state.mean.lambda_.dense(prior.pattern)
+    others = np.arange(V) != late
+    np.testing.assert_array_equal(values[others], kept[others])
+    assert (kept[late] < values[late]).all()

@@ -69,3 +69,28 @@ def test_bad_populations_are_refused(tmp_path: Path) -> None:
             with pytest.raises(ValueError, match="population must be"):
                 StreamTrainer(store, 3, population=wrong)
         assert StreamTrainer(store, 3, population=5000).model.recipe.population == 5000
+
+
+def test_a_new_word_does_not_lag(tmp_path: Path) -> None:
+    """A fifth of a pass after it came it is shown for what it is, and so after a resume."""
+    rng = np.random.default_rng(0)
+
+    def records(first: int, n: int, fresh: int) -> list[Record]:
+        words = rng.integers(20, size=(n, 15))
+        texts = [[f"w{word}" for word in row[fresh:]] + ["fresh"] * fresh for row in words]
+        return [Record(f"{first + i}", text) for i, text in enumerate(texts)]
+
+    with open_store(tmp_path / "a.db", min_documents=1, held_out=0.0) as store:
+        store.append(records(0, 1500, 0))
+        with StreamTrainer(store, 3, random_state=0, batch_size=20) as trainer:
+            trainer.run(steps=200)
+            store.append(records(1500, 500, 3))
+            trainer.run(steps=20)
+            shown = trainer.estimator()
+        share = shown.components_[:, list(shown.feature_names_in_).index("fresh")].sum()
+        share /= shown.components_.sum()
+        truth = 3 * 500 / (2000 * 15)
+        assert 0.6 * truth < share < 1.6 * truth, (share, truth)
+        with StreamTrainer(store, 3, random_state=0, batch_size=20) as trainer:
+            resumed = trainer.estimator()
+            np.testing.assert_array_equal(resumed.components_, shown.components_)

@@ -39,7 +39,8 @@ class ClusterStream(StreamModel):
 
     def __post_init__(self) -> None:
         if self.recipe is None:
-            chosen = BernoulliMixture(self.n_components, batch_size=20)._recipe()
+            # Without a mean, which would have to follow words too.
+            chosen = BernoulliMixture(self.n_components, batch_size=20, population=None)._recipe()
             object.__setattr__(self, "recipe", chosen)
 
     def settings(self) -> dict[str, Any]:

@@ -78,8 +78,7 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
     estimator = cls(**_plain_params(cls, header["params"], entries))
     _validate(estimator)
     n_features = header["attributes"]["n_features_in_"]
-    # Files of versions without other algorithms have no memory.
-    table = estimator._format(n_features).table(header.get("memory"), "mean" in header)
+    table = estimator._format(n_features).table(header)
     given = {f"param.{name}": rule for name, rule in estimator._array_params(n_features).items()}
     optional = {"feature_names": Array(None, ("uint8",)), **given}
     check_entries(entries, table | optional, may_lack=optional)

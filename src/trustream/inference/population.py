@@ -21,7 +21,9 @@ mean beside it, fed the same statistics with smaller weights w,
 
     mu <- (1 - w) mu + w (eta + N_pop/B s),
 
-does not, and is what is shown (`State.mean`). What lambda learns from is not changed by it.
+does not, and is what is shown (`State.mean`). What lambda learns from is not changed by it. Parts
+of lambda that came after the mean's beginning, rows of new words, are shown as the mean since then
+(`LateParts`).
 
 The eta that makes topics likely is not the one by which they predict best. Where a model can tell
 (`Smoothing`), what is shown has an eta of its own, `State.smoothing`, found by leaving training
@@ -65,8 +67,12 @@ def for_data(model: Any, state: State) -> State:
 
     Its lambda may share memory with that of the state.
     """
-    if state.mean is not None:
-        state = replace(state, lambda_=state.mean.lambda_, mean=None)
+    mean = state.mean
+    if mean is not None:
+        table = mean.lambda_
+        if mean.late.places.size:
+            table = model.with_gains(table, mean.late.places, mean.late.gains(mean.log_kept))
+        state = replace(state, lambda_=table, mean=None)
     if state.share == 1.0:
         return replace(state, population=None)
     model = require(model, Rescaling, "a population")

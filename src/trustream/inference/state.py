@@ -2,11 +2,59 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from trustream.array_types import Float64
 from trustream.models.capabilities import Averaging, require
 from trustream.models.protocol import Batch, ConjugateModel
+
+# The logarithm of nothing left would say nothing of what comes after.
+_MOST_WEIGHT = 1.0 - 1e-12
+# Of a mean, what is left to be of no concern.
+_LITTLE = 0.02
+# A part of the mean that is younger is taken for so old: a few batches say little.
+_YOUNGEST = 0.1
+
+
+class LateParts(NamedTuple):
+    """Parts of a mean that came after its beginning, such as rows of new words.
+
+    A mean of which a part begins late, at nothing, has of it only the share of its weights that
+    came since,
+
+        A = 1 - prod_t (1 - w_t)  over the steps t since then,
+
+    and A becomes one only after a window. So the part is divided by A when it is shown.
+
+    Attributes:
+        places: (n,) where they are in lambda.
+        log_kept: (n,) what the mean's `log_kept` was.
+    """
+
+    places: NDArray[np.int64]
+    log_kept: Float64
+
+    def gains(self, log_kept: float) -> Float64:
+        """1 / A of each, (n,)."""
+        return np.asarray(1.0 / np.maximum(_YOUNGEST, -np.expm1(log_kept - self.log_kept)))
+
+    def changed(self, new: Sequence[int], gone: Sequence[int], log_kept: float) -> LateParts:
+        """With those that come now, without those that go, and those that are old by now."""
+        is_young = log_kept - self.log_kept > math.log(_LITTLE)
+        kept = is_young & ~np.isin(self.places, np.array([*new, *gone], np.int64))
+        return LateParts(
+            np.concatenate([self.places[kept], np.array(new, np.int64)]),
+            np.concatenate([self.log_kept[kept], np.full(len(new), log_kept)]),
+        )
+
+
+NONE_LATE = LateParts(np.empty(0, np.int64), np.empty(0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +64,15 @@ class Mean:
     Attributes:
         lambda_: shaped like lambda.
         weight: most of what the next step counts in the mean; never more than its rate.
+        log_kept: logarithm of the part of the mean that is left of its beginning,
+            sum_t log(1 - w_t).
+        late: parts of lambda that came later, with the `log_kept` of that moment.
     """
 
     lambda_: Any
     weight: float = 1.0
+    log_kept: float = 0.0
+    late: LateParts = NONE_LATE
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,8 +143,12 @@ def advance(model: ConjugateModel, state: State, batch: Batch, natural: Any, rho
     mean = state.mean
     if mean is not None:
         averaging = require(model, Averaging, "a mean of lambda")
-        parts = (state.lambda_, state.prior, batch, natural, rho, min(rho, mean.weight))
-        mean = replace(mean, lambda_=averaging.averaged(mean.lambda_, *parts))
+        weight = min(rho, mean.weight)
+        table = averaging.averaged(
+            mean.lambda_, state.lambda_, state.prior, batch, natural, rho, weight
+        )
+        log_kept = mean.log_kept + math.log1p(-min(weight, _MOST_WEIGHT))
+        mean = replace(mean, lambda_=table, log_kept=log_kept)
     lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + batch.size
     return replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen, mean=mean)

@@ -15,7 +15,7 @@ import numpy as np
 
 from trustream._schema import Array, Rule, integer, number, one_of, optional
 from trustream.inference.adaptive import SHORTEST, Averages
-from trustream.inference.state import Mean, State
+from trustream.inference.state import NONE_LATE, LateParts, Mean, State
 from trustream.inference.streaming_vb import Draws
 from trustream.models.lda import LazyRows, LdaPrior
 from trustream.models.lda.validity import check_lda
@@ -45,10 +45,12 @@ HEADER: dict[str, Rule] = {
         f"a number above 0, up to {MOST_SMOOTHING:g}",
     ),
     "mean": Rule(lambda value: value is True, "true"),
+    "log_kept": Rule(lambda value: type(value) is float and value <= 0, "a number up to 0"),
+    "late": Rule(lambda value: value is True, "true"),
     "share": Rule(lambda value: type(value) is float and 0 < value <= 1, "a number from 0 to 1"),
 }
 # Files of earlier versions lack these.
-MAY_LACK = ("memory", "population", "share", "smoothing", "mean")
+MAY_LACK = ("memory", "population", "share", "smoothing", "mean", "log_kept", "late")
 FLOATS = ("float32", "float64")
 ONE: tuple[tuple[int, ...], ...] = ((),)
 
@@ -69,12 +71,19 @@ class StateFormat(NamedTuple):
     gradient: tuple[str, ...]
     check: Callable[[Any, Any], None] = lambda lambda_, prior: None
 
-    def table(self, memory: str | None, mean: bool = False) -> Table:
-        """All arrays of a state with a memory of that kind, and perhaps a mean."""
+    def table(self, header: Mapping[str, Any]) -> Table:
+        """All arrays of a state with that header."""
         table = dict(self.arrays)
-        if mean:
+        if "mean" in header:
             parts = {name: rule for name, rule in table.items() if name.startswith("lambda.")}
             table |= {f"mean.{name.partition('.')[2]}": rule for name, rule in parts.items()}
+        if "late" in header:
+            table |= {
+                "late.places": Array(None, ("int64",), least=0.0),
+                "late.log_kept": Array(None),
+            }
+        # Files of versions without other algorithms say nothing of a memory.
+        memory = header.get("memory")
         if memory == "Averages":
             shapes = [self.arrays[f"lambda.{name}"].shapes for name in self.gradient]
             n_numbers = sum(math.prod(shape) for some in shapes for shape in some or ())
@@ -152,6 +161,7 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     parts = {"lambda": state.lambda_, "prior": state.prior, "memory": state.memory}
     if state.mean is not None:
         parts["mean"] = state.mean.lambda_
+        parts["late"] = state.mean.late if state.mean.late.places.size else None
     arrays = {
         f"{name}.{key}": value
         for name, part in parts.items()
@@ -167,7 +177,9 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     if state.population is not None:
         header |= {"population": float(state.population), "share": float(state.share)}
     if state.mean is not None:
-        header["mean"] = True
+        header |= {"mean": True, "log_kept": state.mean.log_kept}
+        if state.mean.late.places.size:
+            header["late"] = True
     if state.smoothing is not None:
         header["smoothing"] = float(state.smoothing)
     return arrays, header
@@ -186,15 +198,30 @@ def from_arrays(
     lambda_ = _rebuilt(format.lambda_type, arrays, "lambda")
     prior = _rebuilt(format.prior_type, arrays, "prior")
     format.check(lambda_, prior)
-    # Files of versions without other algorithms say nothing of a memory.
     kind = header.get("memory")
     memory = None if kind is None else _rebuilt(MEMORIES[kind], arrays, "memory")
     mean = None
     if "mean" in header:
-        mean = Mean(_rebuilt(format.lambda_type, arrays, "mean"))
+        late = _rebuilt(LateParts, arrays, "late") if "late" in header else NONE_LATE
+        table = _rebuilt(format.lambda_type, arrays, "mean")
+        mean = Mean(table, log_kept=header.get("log_kept", 0.0), late=late)
         format.check(mean.lambda_, prior)
+        _check_late(mean)
     rest = header.get("population"), header.get("share", 1.0), header.get("smoothing"), mean
     return State(lambda_, prior, header["n_steps"], header["n_seen"], memory, *rest)
+
+
+def _check_late(mean: Mean) -> None:
+    """Refuse late parts that a mean cannot have; it need not have any."""
+    late = mean.late
+    if late.places.size != late.log_kept.size or np.unique(late.places).size != late.places.size:
+        raise ValueError("the late parts of the mean do not fit each other")
+    if not late.places.size:
+        return
+    if not isinstance(mean.lambda_, LazyRows) or late.places.max() >= len(mean.lambda_.stored):
+        raise ValueError("the mean has late parts where it has none")
+    if late.log_kept.max() > 0 or late.log_kept.min() < mean.log_kept:
+        raise ValueError("the late parts of the mean came before it, or have not come yet")
 
 
 def named(arrays: Mapping[str, Any], prefix: str) -> list[str]:

@@ -129,7 +129,7 @@ class Checkpoint:
             model = model.with_recipe(recipe_json.from_json(header["recipe"]))
         n_words = header["n_words"]
         format = model.format(n_words)
-        table = format.table(header["memory"], "mean" in header)
+        table = format.table(header)
         table["words"] = Array(None, ("uint8",))
         written = old_checkpoints.table(table) if is_old else table
         check_entries(contents.entries, written)

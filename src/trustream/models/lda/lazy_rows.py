@@ -161,6 +161,14 @@ class LazyRows:
         totals = factor * (self.totals - of_prior) + of_prior
         return LazyRows(self.stored, factor * self.scale, self.shift, totals)
 
+    def with_gains(self, words: Array, gains: Float64) -> LazyRows:
+        """With so many times the data in the rows of the given words, in memory of its own."""
+        stored = self.stored.copy()
+        before = stored[words].astype(np.float64)
+        stored[words] = before * gains[:, np.newaxis]
+        added = (stored[words].astype(np.float64) - before).sum(axis=0)
+        return LazyRows(stored, self.scale, self.shift, self.totals + self.scale * added)
+
     def with_prior(self, eta: float, pattern_sums: Float64) -> LazyRows:
         """With another prior's part, the data's part being the same; in the same memory."""
         totals = self.totals + (eta - self.shift) * pattern_sums

@@ -208,8 +208,12 @@ class TopicStream(StreamModel):
         seed = None if counts_once else self.random_state
         mean = state.mean
         if mean is not None:
-            table, _ = words.followed(mean.lambda_, state.prior, changes, seed)
-            mean = replace(mean, lambda_=table)
+            # At the prior, and what they gain from now on is shown for their age.
+            table, _ = words.followed(mean.lambda_, state.prior, changes, None)
+            new = [column for column, word in changes if word is not None]
+            gone = [column for column, word in changes if word is None]
+            late = mean.late.changed(new, gone, mean.log_kept)
+            mean = replace(mean, lambda_=table, late=late)
         lambda_, prior = words.followed(state.lambda_, state.prior, changes, seed)
         return replace(state, lambda_=lambda_, prior=prior, mean=mean)
 
