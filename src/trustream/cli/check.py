@@ -14,11 +14,11 @@ _EPILOG = """\b
 Examples:
   trustream check topics.db
   trustream check topics.db --repair
-  trustream check topics.db --json        # with every document to ingest again
+  trustream check topics.db --json     # with every document to ingest again
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Compare the counts of a STORE with its documents.")
 @store_argument
 @click.option("--repair", is_flag=True, help="Write anew what counting the documents gives.")
 @json_option

@@ -30,6 +30,10 @@ class CommandGroup(click.Group):
         cmd.params.append(_debug_option(hidden=True))
         super().add_command(cmd, name)
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Called by click: the commands in the order in which they were added."""
+        return list(self.commands)
+
     def main(self, args: Any = None, *arguments: Any, **options: Any) -> Any:
         """Run the command line; without `args` it is that of this process, which then exits."""
         call = super().main
@@ -61,6 +65,8 @@ def _reporting_errors(call: Callable[[], Any], meta: dict[str, Any]) -> Any:
         return call()
     except (SystemExit, CommandFailure, click.exceptions.Exit, click.Abort):
         raise
+    except click.exceptions.NoArgsIsHelpError:
+        raise  # its message is the help text, of many lines
     except click.ClickException as error:
         error.message = safe_line(error.message, meta[_ARGUMENTS])  # type: ignore[misc]
         raise

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from trustream.cli.completion import file_names
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo_json, echo_table, progress
@@ -21,14 +22,14 @@ MEASURES = (
 _EPILOG = """\b
 Examples:
   trustream evaluate topics.safetensors held_out.npz
-  trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt --json
+  trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt
   trustream evaluate topics.safetensors held_out.npz -m left-to-right -m npmi
-  trustream evaluate topics.db new.txt
+  trustream evaluate topics.db new.txt --json
 """
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("model", metavar="MODEL_OR_STORE")
+@click.command(epilog=_EPILOG, short_help="Score a model on held-out DATA.")
+@click.argument("model", metavar="MODEL_OR_STORE", shell_complete=file_names)
 @click.argument("data", type=InputFile())
 @click.option(
     "-m",
@@ -36,7 +37,8 @@ Examples:
     "measures",
     multiple=True,
     type=click.Choice(MEASURES),
-    help="What to measure, several times for several things.  "
+    metavar="MEASURE",
+    help="One of " + ", ".join(MEASURES) + "; repeatable.  "
     "[default: chib, completion, bound, npmi, diversity]",
 )
 @click.option(

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from trustream.cli.completion import file_names
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Real, Whole
 from trustream.cli.output import echo, echo_json, progress
@@ -31,14 +32,14 @@ _EPILOG = """\b
 Examples:
   trustream ingest topics.db news.jsonl
   trustream ingest topics.db enwiki-pages-articles.xml.bz2
-  trustream ingest topics.db log.txt --follow       # goes on as lines are added
+  trustream ingest topics.db log.txt --follow     # goes on as lines are added
   tail -f events.jsonl | trustream ingest topics.db - --format jsonl
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Add documents of files to a STORE, each once.")
 @store_argument
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=file_names)
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="[default: by the name]")
 @click.option(
     "--on-error",

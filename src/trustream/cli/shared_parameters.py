@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
+from trustream.cli.completion import file_names
 from trustream.cli.number_parameters import LARGEST_JOBS, LARGEST_SEED, Whole
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-store_argument: Decorator = click.argument("store", metavar="STORE")
+store_argument: Decorator = click.argument("store", metavar="STORE", shell_complete=file_names)
 json_option: Decorator = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for programs."
 )

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
     from trustream.streaming.simulation import SimulationProgress
 
 _EPILOG = """\b
-Example:
-  trustream simulate stream.db counts.npz --vocabulary words.txt --topics 20 --rate 10 -p 0.2
+Examples:
+  trustream simulate stream.db counts.npz --vocabulary words.txt
+  trustream simulate stream.db counts.npz --vocabulary words.txt --ticks 100
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Play a matrix of documents into a new STORE.")
 @store_argument
 @click.argument("data", type=InputFile())
 @click.option(
