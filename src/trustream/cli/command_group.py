@@ -56,11 +56,21 @@ class CommandGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Called by click: parse the rest and run the command."""
         call = super().invoke
-        return _reporting_errors(lambda: call(ctx), ctx.meta)
+        return _reporting_errors(lambda: call(ctx), ctx.meta, lambda: self._invoked(ctx))
+
+    def _invoked(self, ctx: click.Context) -> click.Command | None:
+        return self.commands.get(ctx.invoked_subcommand or "")
 
 
-def _reporting_errors(call: Callable[[], Any], meta: dict[str, Any]) -> Any:
-    """Return what `call` returns; raise its exceptions as click's, without passwords."""
+def _reporting_errors(
+    call: Callable[[], Any],
+    meta: dict[str, Any],
+    command: Callable[[], click.Command | None] = lambda: None,
+) -> Any:
+    """Return what `call` returns; raise its exceptions as click's, without passwords.
+
+    Messages name the options of the `command` that has failed.
+    """
     try:
         return call()
     except (SystemExit, CommandFailure, click.exceptions.Exit, click.Abort):
@@ -74,7 +84,11 @@ def _reporting_errors(call: Callable[[], Any], meta: dict[str, Any]) -> Any:
         main_process.restore_default_signals()
         debug, signal_number = meta.get(_DEBUG, False), main_process.received_signal()
         raise command_failure(
-            error, meta[_ARGUMENTS], debug=debug, signal_number=signal_number
+            error,
+            meta[_ARGUMENTS],
+            debug=debug,
+            signal_number=signal_number,
+            command=command(),
         ) from error
 
 

@@ -13,6 +13,7 @@ import click
 from trustream.cli.completion import file_names
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.option_names import in_current_options
 from trustream.cli.output import echo, echo_json, progress
 from trustream.cli.shared_parameters import json_option, opened, store_argument
 
@@ -134,7 +135,7 @@ def ingest(
                     **options,
                 )
             for problem in result.problems:
-                echo(f"left out: {problem}", err=True)
+                echo(in_current_options(f"left out: {problem}"), err=True)
             if as_json:
                 echo_json({"file": file, **dataclasses.asdict(result), "problems": result.problems})
             else:
