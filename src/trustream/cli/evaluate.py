@@ -11,7 +11,7 @@ from trustream.cli.completion import file_names
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo_json, echo_table, progress
-from trustream.cli.shared_parameters import jobs_option, seed_option
+from trustream.cli.shared_parameters import jobs_option, naming_init, seed_option
 
 # Repeated here, so that --help does not load the library; a test compares them.
 MEASURES = (
@@ -78,7 +78,8 @@ def evaluate(
     from trustream.evaluation.report import report
     from trustream.streaming.fitted_models import load_fitted
 
-    fitted = load_fitted(model)
+    with naming_init(model):
+        fitted = load_fitted(model)
     if vocabulary is not None:
         fitted = fitted.with_words(feeds.read_vocabulary(vocabulary), vocabulary.name)
     X = feeds.read_matrix(data, fitted.words)
