@@ -9,6 +9,7 @@ import click
 
 from trustream.cli import main_process
 from trustream.cli.failures import CommandFailure, command_failure
+from trustream.cli.interruption import advice_of
 from trustream.cli.safe_messages import safe_line
 
 # Keys of click's context that a command shares with its group.
@@ -89,6 +90,7 @@ def _reporting_errors(
             debug=debug,
             signal_number=signal_number,
             command=command(),
+            advice=advice_of(meta),
         ) from error
 
 

@@ -63,6 +63,7 @@ def command_failure(
     debug: bool = False,
     signal_number: int | None = None,
     command: click.Command | None = None,
+    advice: str = "",
 ) -> CommandFailure:
     """Return the exit code and the message for an exception.
 
@@ -78,6 +79,8 @@ def command_failure(
         interrupted import can raise anything.
     command : click.Command, optional
         The command that has failed; the message names its options.
+    advice : str
+        What is safe and how to go on, for a command that was stopped by a signal.
 
     Examples
     --------
@@ -90,6 +93,8 @@ def command_failure(
     if isinstance(error, BrokenPipeError):
         return CommandFailure(ExitCode.CLOSED, "")
     code, line = _code_and_line(error, signal_number)
+    if code in (ExitCode.INTERRUPTED, ExitCode.TERMINATED) and advice:
+        line = f"{line} {advice}"
     if code == ExitCode.FAILED:
         line = in_options(line, command, arguments)
     details = ""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import click
 
-from trustream.terminal import shown
+from trustream.terminal import Advance, shown
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -40,13 +40,15 @@ def echo_table(table: Any) -> None:
         Console().print(table)
 
 
-def progress(title: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+def progress(
+    title: str, total: int | None, unit: str = "documents"
+) -> AbstractContextManager[Advance]:
     """Show progress on standard error; entering it gives a function of how much is done."""
     from rich.console import Console
 
     from trustream import terminal
 
-    return terminal.progress(Console(stderr=True), title, total)
+    return terminal.progress(Console(stderr=True), title, total, unit)
 
 
 @contextmanager

@@ -144,7 +144,7 @@ def _progress(n_users: int) -> AbstractContextManager[Callable[[int], None]]:
 
     if n_users <= USERS_AT_A_TIME:
         return nullcontext(lambda done: None)
-    return progress("Recommending to users", n_users)
+    return progress("Recommending", n_users, "users")
 
 
 def _print_json(found: ItemList) -> None:
