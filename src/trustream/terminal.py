@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import time
 import unicodedata
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+# Whether `say_compiling` has said it.
+_said = False
 # Where there is no terminal.
 _SECONDS_BETWEEN_LINES = 5.0
 
@@ -51,6 +54,19 @@ def _visible(character: str) -> str:
     if character.isprintable() or unicodedata.category(character) == "Zs":
         return character
     return character.encode("unicode_escape").decode("ascii")
+
+
+def say_compiling() -> None:
+    """Say on standard error that kernels are being compiled; only the first call says it."""
+    global _said
+    if not _said and sys.stderr is not None:
+        _said = True
+        with suppress(OSError):
+            print(
+                "trustream: compiling its kernels, once after an install (some seconds)",
+                file=sys.stderr,
+                flush=True,
+            )
 
 
 class Advance(Protocol):

@@ -81,7 +81,7 @@ def test_output_that_is_full(store: Path, monkeypatch: pytest.MonkeyPatch) -> No
     full = open("/dev/full", "w")
     monkeypatch.setattr(sys, "stdout", full)
     with pytest.raises(OSError, match="standard output"):
-        echo_table("a table")
+        echo_table("a table", ["a column"], [])
     with pytest.raises(OSError):
         full.close()
 
@@ -296,3 +296,14 @@ store.open_store = opened
 def test_shell_completion_still_works() -> None:
     done = run(env={"_TRUSTREAM_COMPLETE": "bash_source"})
     assert done.returncode == 0 and b"_trustream_completion" in done.stdout
+
+
+def test_compilation_says_so_once_off_a_terminal_too(store: Path, tmp_path: Path) -> None:
+    """With an empty cache; the second process finds what the first has compiled."""
+    env = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    told = b"trustream: compiling its kernels, once after an install (some seconds)\n"
+    arguments = ["evaluate", store, store.with_name("feed.txt"), "-m", "diversity"]
+    first = run(*arguments, env=env)
+    assert first.returncode == 0, first.stderr
+    assert first.stderr.count(told) == 1 and told not in first.stdout
+    assert told not in run(*arguments, env=env).stderr

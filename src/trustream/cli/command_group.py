@@ -11,6 +11,8 @@ from trustream.cli import main_process
 from trustream.cli.failures import CommandFailure, command_failure
 from trustream.cli.interruption import advice_of
 from trustream.cli.safe_messages import safe_line
+from trustream.kernels import compilation
+from trustream.terminal import say_compiling
 
 # Keys of click's context that a command shares with its group.
 _ARGUMENTS, _DEBUG = "trustream.arguments", "trustream.debug"
@@ -57,7 +59,8 @@ class CommandGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Called by click: parse the rest and run the command."""
         call = super().invoke
-        return _reporting_errors(lambda: call(ctx), ctx.meta, lambda: self._invoked(ctx))
+        with compilation.heard_by(say_compiling):
+            return _reporting_errors(lambda: call(ctx), ctx.meta, lambda: self._invoked(ctx))
 
     def _invoked(self, ctx: click.Context) -> click.Command | None:
         return self.commands.get(ctx.invoked_subcommand or "")

@@ -101,24 +101,16 @@ def evaluate(
 
 
 def _print(result: Any, model: str, data: str) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from trustream.terminal import shown
-
-    rows = f"{result.n_rows:,} rows"
+    size = f"{result.n_rows:,} rows"
     if result.n_tokens is not None:
-        rows = f"{result.n_rows:,} documents, {result.n_tokens:,} words"
-    title = Text(shown(f"{model} ({result.model}) on {data}: {rows}"))
-    table = Table(title=title, title_justify="left")
-    table.add_column("Measure")
-    table.add_column("Value", justify="right")
-    table.add_column("Error", justify="right")
-    table.add_column("Unit")
-    table.add_column("Note")
+        size = f"{result.n_rows:,} documents, {result.n_tokens:,} words"
+    rows = []
     for figure in result.figures:
         error = "" if figure.standard_error is None else f"{figure.standard_error:.4f}"
         digits = 4 if abs(figure.value) < 100 else 1
-        cells = (figure.name, f"{figure.value:,.{digits}f}", error, figure.unit, figure.note)
-        table.add_row(*(Text(shown(cell)) for cell in cells))
-    echo_table(table)
+        rows.append((figure.name, f"{figure.value:,.{digits}f}", error, figure.unit, figure.note))
+    echo_table(
+        f"{model} ({result.model}) on {data}: {size}",
+        ("Measure", "Value>", "Error>", "Unit", "Note"),
+        rows,
+    )
