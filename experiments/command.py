@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from trustream.cli.command_group import CommandGroup
+from trustream.cli.interruption import if_interrupted
 
 # Loaded when run, so that --help is quick.
 EXPERIMENTS = {
@@ -73,11 +74,8 @@ def _run(names: list[str], out: Path, **arguments: Any) -> None:
     setup = Setup(out=out, **arguments)
     for name in names:
         experiment = experiment_of(name)
-        try:
-            result = complete(experiment, setup, console)
-        except KeyboardInterrupt:
-            click.echo("the same command goes on from the last finished run", err=True)
-            raise
+        if_interrupted("The same command goes on from the last finished run.")
+        result = complete(experiment, setup, console)
         for what, paper, ours in experiment.summarise(result).rows:
             click.echo(f"{what}: {ours}" + (f" (paper: {paper})" if paper else ""))
         click.echo(f"wrote {setup.folder / name}.json, .png and .svg")

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import trustream
 
+PACKAGES = (
+    "demo", "estimators", "evaluation", "families", "feeds", "inference", "learning", "models",
+    "persist", "presets", "recommender", "store", "streaming", "text", "topics",
+)  # fmt: skip
 HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "rich"]
 
 
@@ -35,8 +40,36 @@ def test_public_names() -> None:
         "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "TopicRecommender",
         "StreamTrainer", "load", "open_store",
     }  # fmt: skip
-    assert {*public, "__version__"} == set(trustream.__all__)
-    assert public <= set(dir(trustream))
+    assert {*public, *PACKAGES, "__version__"} == set(trustream.__all__)
+    assert {*public, *PACKAGES} <= set(dir(trustream))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "trustream.streaming.setup.init_store, trustream.topics.summary.summarise",
+        "trustream.evaluation.npmi, trustream.feeds.ingest, trustream.store.open_store",
+        f"[getattr(trustream, name).__name__ for name in {PACKAGES}]",
+    ],
+)
+def test_packages_are_attributes(code: str) -> None:
+    """In a process that has imported nothing else."""
+    command = [sys.executable, "-c", f"import trustream; {code}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_public_package_is_an_attribute() -> None:
+    """All but those that are not for users, or only to be run."""
+    root = Path(trustream.__file__).parent
+    found = {path.parent.name for path in root.glob("*/__init__.py")}
+    assert found - {"cli", "kernels"} <= set(PACKAGES)
+    for name in ("streaming", "topics"):
+        package = getattr(trustream, name)
+        assert all(hasattr(package, module) for module in package.__all__)
+        assert set(package.__all__) <= set(dir(package))
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            _ = package.nothing
 
 
 def test_load_is_the_function_of_persist() -> None:

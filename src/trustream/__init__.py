@@ -1,11 +1,13 @@
 """Trust-region stochastic variational inference for topic models, mixtures and streams.
 
-The public names are loaded on first use, so that ``import trustream`` and the command line
-start at once:
+The public names, packages and modules are loaded on first use, so that ``import trustream`` and
+the command line start at once:
 
 >>> import trustream
 >>> "LatentDirichletAllocation" in dir(trustream)
 True
+>>> trustream.text.tokenise("Cats and dogs")
+['cats', 'dogs']
 """
 
 from __future__ import annotations
@@ -13,6 +15,23 @@ from __future__ import annotations
 # Nothing is imported to say this: until it is loaded the command line cannot answer to Ctrl-C.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from trustream import (
+        demo,
+        estimators,
+        evaluation,
+        families,
+        feeds,
+        inference,
+        learning,
+        models,
+        persist,
+        presets,
+        recommender,
+        store,
+        streaming,
+        text,
+        topics,
+    )
     from trustream.estimators import (
         BernoulliMixture,
         GaussianMixture,
@@ -32,8 +51,23 @@ __all__ = [
     "StreamTrainer",
     "TopicRecommender",
     "__version__",
+    "demo",
+    "estimators",
+    "evaluation",
+    "families",
+    "feeds",
+    "inference",
+    "learning",
     "load",
+    "models",
     "open_store",
+    "persist",
+    "presets",
+    "recommender",
+    "store",
+    "streaming",
+    "text",
+    "topics",
 ]
 
 _HOME = {
@@ -48,11 +82,14 @@ _HOME = {
 
 
 def __getattr__(name: str) -> object:
-    """Import the public ``name`` from the module it lives in, once (PEP 562)."""
+    """Import the public ``name``, once (PEP 562)."""
     import importlib
 
-    if name not in _HOME:
+    if name not in __all__:
         raise AttributeError(f"module 'trustream' has no attribute {name!r}")
+    if name not in _HOME:
+        # A package or module; importing it also makes it an attribute.
+        return importlib.import_module(f"trustream.{name}")
     value = getattr(importlib.import_module(_HOME[name]), name)
     globals()[name] = value
     return value

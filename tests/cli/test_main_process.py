@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -80,7 +81,7 @@ def test_output_that_is_full(store: Path, monkeypatch: pytest.MonkeyPatch) -> No
     full = open("/dev/full", "w")
     monkeypatch.setattr(sys, "stdout", full)
     with pytest.raises(OSError, match="standard output"):
-        echo_table("a table")
+        echo_table("a table", ["a column"], [])
     with pytest.raises(OSError):
         full.close()
 
@@ -180,7 +181,7 @@ def interrupted(number: int, *arguments: object) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("number", "said"), [(signal.SIGINT, b"Interrupted.\n"), (signal.SIGTERM, b"Terminated.\n")]
+    ("number", "said"), [(signal.SIGINT, b"Interrupted. "), (signal.SIGTERM, b"Terminated. ")]
 )
 def test_a_signal_ends_the_process_by_that_signal(
     store: Path, tmp_path: Path, number: int, said: bytes
@@ -189,10 +190,63 @@ def test_a_signal_ends_the_process_by_that_signal(
     feed.write_text("ptak\n")
     code, out, err = interrupted(number, "ingest", store, feed, "--follow")
     assert (code, out) == (-number, b"")
-    assert err.endswith(said) and b"Traceback" not in err
+    last = err.splitlines()[-1]
+    assert last.startswith(said) and b"Traceback" not in err
+    # What is safe, and how to go on.
+    expected = f"1 record was added from {feed.name} to {store}; the same command goes on from"
+    assert expected.encode() in last
     # The shell's code, and a loop that stops.
     assert 128 + number in (130, 143)
     assert run("status", store).returncode == 0
+
+
+def test_interrupted_commands_say_how_to_go_on(store: Path, tmp_path: Path) -> None:
+    feed = tmp_path / "log.txt"
+    feed.write_text("ptak\n")
+    _, _, err = interrupted(signal.SIGINT, "ingest", store, feed, "--follow", "--again")
+    assert b"1 record was added" in err and b"the same command without --again goes on" in err
+    # The promise is kept: nothing is read twice, and what was added since is read.
+    with feed.open("a") as file:
+        file.write("pies\n")
+    done = run("ingest", store, feed)
+    assert done.stdout.startswith(b"log.txt: 1 records"), done.stdout
+
+
+def test_an_interrupted_pipe_says_what_was_stored(store: Path) -> None:
+    process = subprocess.Popen(
+        [*PYTHON, "ingest", str(store), "-", "--format", "text", "--batch", "1", "--name", "pipe"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None and process.stderr is not None
+    process.stdin.write(b"ptak\n")
+    process.stdin.flush()
+    assert b"1 records" in process.stderr.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert b"1 record was added from standard input" in err and b"send it again" in err
+
+
+def test_an_interrupted_simulation_says_how_to_go_on(tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("\n".join(f"w{i}" for i in range(20)))
+    counts = tmp_path / "counts.npy"
+    np.save(counts, np.random.default_rng(0).poisson(3.0, (5000, 20)))
+    made = tmp_path / "stream.db"
+    arguments = ["simulate", made, counts, "--vocabulary", words, "--topics", 2, "--json"]
+    process = subprocess.Popen(
+        [*PYTHON, *map(str, arguments)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    process.stdout.readline()  # of the first tick
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGINT
+    assert f"trustream train {made} learns from it".encode() in err.splitlines()[-1]
+    done = run("train", made, "--steps", 1)
+    assert done.returncode == 0, done.stderr
+    assert b"has documents already" in run(*arguments).stderr
 
 
 def test_ignored_signals_stay_ignored(store: Path) -> None:
@@ -242,3 +296,14 @@ store.open_store = opened
 def test_shell_completion_still_works() -> None:
     done = run(env={"_TRUSTREAM_COMPLETE": "bash_source"})
     assert done.returncode == 0 and b"_trustream_completion" in done.stdout
+
+
+def test_compilation_says_so_once_off_a_terminal_too(store: Path, tmp_path: Path) -> None:
+    """With an empty cache; the second process finds what the first has compiled."""
+    env = {"NUMBA_CACHE_DIR": str(tmp_path)}
+    told = b"trustream: compiling its kernels, once after an install (some seconds)\n"
+    arguments = ["evaluate", store, store.with_name("feed.txt"), "-m", "diversity"]
+    first = run(*arguments, env=env)
+    assert first.returncode == 0, first.stderr
+    assert first.stderr.count(told) == 1 and told not in first.stdout
+    assert told not in run(*arguments, env=env).stderr

@@ -158,7 +158,7 @@ def test_the_demonstration_shows_words_as_text() -> None:
     screen.report(DemoResult(Path("st[red]\x1bore.db"), [HOSTILE], totals, 1, []))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert COMMANDING.search(text) is None
-    assert "trustream topics st[red]\\x1bore.db" in text
+    assert "trustream topics 'st[red]\\x1bore.db'" in text
     for word in HOSTILE:
         assert shown(word).replace(" ", "") in re.sub(r"[\s│]", "", text)
 

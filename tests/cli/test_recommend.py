@@ -75,7 +75,7 @@ def test_chunks_are_put_together(model: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(list_requests, "USERS_AT_A_TIME", 7)
     result = run("--model", model, "--all")
     assert result.stdout == whole
-    assert "Recommending to users: 160 of 160" in result.stderr
+    assert "Recommending: 160 of 160 users" in result.stderr
 
 
 def test_lists_are_those_of_the_recommender(model: Path) -> None:

@@ -44,6 +44,36 @@ def fails(*arguments: object) -> str:
     return result.output
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["ingest", "no.db", "feed.txt"],
+        ["train", "no.db"],
+        ["status", "no.db"],
+        ["topics", "no.db"],
+        ["transform", "no.db", "feed.txt"],
+        ["evaluate", "no.db", "feed.txt"],
+        ["export", "no.db", "model"],
+        ["check", "no.db"],
+    ],
+)
+def test_a_missing_store_names_init(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("feed.txt").write_text("cat\n")
+    assert "trustream init" in fails(*arguments)
+    assert not Path("no.db").exists()
+    if arguments[0] != "evaluate":
+        said = fails(arguments[0], "my no.db", *arguments[2:])
+        assert "make the store first (trustream init 'my no.db')" in said
+        Path("no.db").touch()
+        assert (
+            "is empty: there is no store in it; make the store first (trustream init no.db)"
+            in fails(*arguments)
+        )
+
+
 def write_documents(path: Path, n: int, first: int = 0) -> Path:
     rng = np.random.default_rng(first)
     with path.open("a") as file:

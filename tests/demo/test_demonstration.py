@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -61,6 +62,25 @@ def test_run_from_end_to_end(tmp_path: Path, terminal_: bool) -> None:
         demo.run(store=store, roots=[folder], out=out)
 
 
+def test_nothing_is_left_unless_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources, temporary = tmp_path / "sources", tmp_path / "temporary"
+    sources.mkdir()
+    temporary.mkdir()
+    planted_tree(sources, 150)
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    out = Console(file=io.StringIO(), width=40)
+    result = demo.run(n_components=2, max_documents=150, seconds=2.0, roots=[sources], out=out)
+    assert result.store is None and result.totals.documents == 150
+    assert list(temporary.iterdir()) == []
+    printed = out.file.getvalue()  # type: ignore[attr-defined]
+    assert "trustream demo --store demo.db keeps it.\n" in printed
+    # Elsewhere than on a terminal nothing is wrapped or boxed.
+    assert not set(printed) & set("│┃━─") and "150 docstrings came in, 4,500 words, and" in printed
+    with pytest.raises(ValueError, match="found 0 docstrings"):
+        demo.run(roots=[temporary], out=out, seconds=1.0)
+    assert list(temporary.iterdir()) == []
+
+
 def test_run_needs_documents(tmp_path: Path) -> None:
     quiet = Console(file=io.StringIO())
     with pytest.raises(ValueError, match="found 0 docstrings"):
@@ -69,9 +89,9 @@ def test_run_needs_documents(tmp_path: Path) -> None:
 
 def test_bar_on_a_terminal() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=80)
-    with terminal.progress(console, "Working", 3) as advance:
-        advance(3)
-    assert "3/3" in console.file.getvalue()
+    with terminal.progress(console, "Working", 3000, "documents") as advance:
+        advance(3000, "12 bad")
+    assert "3,000 of 3,000 documents, 12 bad" in console.file.getvalue()
 
 
 def test_command_passes_its_options_on(monkeypatch: pytest.MonkeyPatch) -> None:

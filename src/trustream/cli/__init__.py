@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import click
 
-from trustream import __version__
 from trustream.cli.check import check
 from trustream.cli.command_group import CommandGroup
+from trustream.cli.completion import completion
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
 from trustream.cli.export import export
@@ -22,19 +22,29 @@ from trustream.cli.status import status
 from trustream.cli.topics import topics
 from trustream.cli.train import train
 from trustream.cli.transform import transform
+from trustream.cli.versions import version_option
+
+_EPILOG = """\b
+A first walk:
+  trustream init topics.db --topics 20
+  trustream ingest topics.db articles.jsonl
+  trustream train topics.db --until-idle
+  trustream topics topics.db
+"""
 
 
 @click.group(
     cls=CommandGroup,
+    epilog=_EPILOG,
     context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
-@click.version_option(__version__, prog_name="trustream")
+@version_option()
 def main() -> None:
     """Topic models and mixtures, learned from streams of data."""
 
 
 for command in (
-    demo, init, ingest, train, status, topics, transform, evaluate, recommend, export, simulate,
-    check,
+    demo, init, ingest, train, status, topics, transform, evaluate, export, check, recommend,
+    simulate, completion,
 ):  # fmt: skip
     main.add_command(command)

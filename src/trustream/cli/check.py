@@ -7,18 +7,19 @@ from typing import Any
 
 import click
 
+from trustream.cli.interruption import if_interrupted
 from trustream.cli.output import echo, echo_json
-from trustream.cli.shared_parameters import json_option, opened, store_argument
+from trustream.cli.shared_parameters import json_option, opened, repeatable, store_argument
 
 _EPILOG = """\b
 Examples:
   trustream check topics.db
   trustream check topics.db --repair
-  trustream check topics.db --json        # with every document to ingest again
+  trustream check topics.db --json     # with every document to ingest again
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Compare the counts of a STORE with its documents.")
 @store_argument
 @click.option("--repair", is_flag=True, help="Write anew what counting the documents gives.")
 @json_option
@@ -34,6 +35,11 @@ def check(store: str, repair: bool, as_json: bool) -> None:
             echo_json({"suspect": key})
 
     with opened(store) as found:
+        if repair:
+            if_interrupted(
+                "A repair is done as a whole or not at all: trustream check "
+                f"{repeatable(store)} tells."
+            )
         result = found.check(repair=repair, on_suspect=print_suspect)
         name = found.name
     if as_json:

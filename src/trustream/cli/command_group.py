@@ -9,7 +9,10 @@ import click
 
 from trustream.cli import main_process
 from trustream.cli.failures import CommandFailure, command_failure
+from trustream.cli.interruption import advice_of
 from trustream.cli.safe_messages import safe_line
+from trustream.kernels import compilation
+from trustream.terminal import say_compiling
 
 # Keys of click's context that a command shares with its group.
 _ARGUMENTS, _DEBUG = "trustream.arguments", "trustream.debug"
@@ -29,6 +32,10 @@ class CommandGroup(click.Group):
         """Add a command, and --debug to its options."""
         cmd.params.append(_debug_option(hidden=True))
         super().add_command(cmd, name)
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Called by click: the commands in the order in which they were added."""
+        return list(self.commands)
 
     def main(self, args: Any = None, *arguments: Any, **options: Any) -> Any:
         """Run the command line; without `args` it is that of this process, which then exits."""
@@ -52,15 +59,28 @@ class CommandGroup(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         """Called by click: parse the rest and run the command."""
         call = super().invoke
-        return _reporting_errors(lambda: call(ctx), ctx.meta)
+        with compilation.heard_by(say_compiling):
+            return _reporting_errors(lambda: call(ctx), ctx.meta, lambda: self._invoked(ctx))
+
+    def _invoked(self, ctx: click.Context) -> click.Command | None:
+        return self.commands.get(ctx.invoked_subcommand or "")
 
 
-def _reporting_errors(call: Callable[[], Any], meta: dict[str, Any]) -> Any:
-    """Return what `call` returns; raise its exceptions as click's, without passwords."""
+def _reporting_errors(
+    call: Callable[[], Any],
+    meta: dict[str, Any],
+    command: Callable[[], click.Command | None] = lambda: None,
+) -> Any:
+    """Return what `call` returns; raise its exceptions as click's, without passwords.
+
+    Messages name the options of the `command` that has failed.
+    """
     try:
         return call()
     except (SystemExit, CommandFailure, click.exceptions.Exit, click.Abort):
         raise
+    except click.exceptions.NoArgsIsHelpError:
+        raise  # its message is the help text, of many lines
     except click.ClickException as error:
         error.message = safe_line(error.message, meta[_ARGUMENTS])  # type: ignore[misc]
         raise
@@ -68,7 +88,12 @@ def _reporting_errors(call: Callable[[], Any], meta: dict[str, Any]) -> Any:
         main_process.restore_default_signals()
         debug, signal_number = meta.get(_DEBUG, False), main_process.received_signal()
         raise command_failure(
-            error, meta[_ARGUMENTS], debug=debug, signal_number=signal_number
+            error,
+            meta[_ARGUMENTS],
+            debug=debug,
+            signal_number=signal_number,
+            command=command(),
+            advice=advice_of(meta),
         ) from error
 
 

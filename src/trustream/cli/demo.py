@@ -9,8 +9,14 @@ import click
 from trustream.cli.number_parameters import Real, Whole
 from trustream.cli.shared_parameters import seed_option, topics_option
 
+_EPILOG = """\b
+Examples:
+  trustream demo
+  trustream demo --seconds 20 --store demo.db      # keeps the store
+"""
 
-@click.command()
+
+@click.command(epilog=_EPILOG, short_help="Watch topics form, from docstrings on this machine.")
 @topics_option(20)
 @click.option(
     "--documents",
@@ -23,7 +29,7 @@ from trustream.cli.shared_parameters import seed_option, topics_option
 @click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="The SQLite file to make.  [default: in a temporary directory]",
+    help="Keep the store in this new SQLite file.  [default: deleted at the end]",
 )
 @seed_option
 def demo(

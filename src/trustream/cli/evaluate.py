@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
+from trustream.cli.completion import file_names
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo_json, echo_table, progress
-from trustream.cli.shared_parameters import jobs_option, seed_option
+from trustream.cli.shared_parameters import jobs_option, naming_init, seed_option
 
 # Repeated here, so that --help does not load the library; a test compares them.
 MEASURES = (
@@ -21,14 +22,14 @@ MEASURES = (
 _EPILOG = """\b
 Examples:
   trustream evaluate topics.safetensors held_out.npz
-  trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt --json
+  trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt
   trustream evaluate topics.safetensors held_out.npz -m left-to-right -m npmi
-  trustream evaluate topics.db new.txt
+  trustream evaluate topics.db new.txt --json
 """
 
 
-@click.command(epilog=_EPILOG)
-@click.argument("model", metavar="MODEL_OR_STORE")
+@click.command(epilog=_EPILOG, short_help="Score a model on held-out DATA.")
+@click.argument("model", metavar="MODEL_OR_STORE", shell_complete=file_names)
 @click.argument("data", type=InputFile())
 @click.option(
     "-m",
@@ -36,7 +37,8 @@ Examples:
     "measures",
     multiple=True,
     type=click.Choice(MEASURES),
-    help="What to measure, several times for several things.  "
+    metavar="MEASURE",
+    help="One of " + ", ".join(MEASURES) + "; repeatable.  "
     "[default: chib, completion, bound, npmi, diversity]",
 )
 @click.option(
@@ -76,7 +78,8 @@ def evaluate(
     from trustream.evaluation.report import report
     from trustream.streaming.fitted_models import load_fitted
 
-    fitted = load_fitted(model)
+    with naming_init(model):
+        fitted = load_fitted(model)
     if vocabulary is not None:
         fitted = fitted.with_words(feeds.read_vocabulary(vocabulary), vocabulary.name)
     X = feeds.read_matrix(data, fitted.words)
@@ -98,24 +101,16 @@ def evaluate(
 
 
 def _print(result: Any, model: str, data: str) -> None:
-    from rich.table import Table
-    from rich.text import Text
-
-    from trustream.terminal import shown
-
-    rows = f"{result.n_rows:,} rows"
+    size = f"{result.n_rows:,} rows"
     if result.n_tokens is not None:
-        rows = f"{result.n_rows:,} documents, {result.n_tokens:,} words"
-    title = Text(shown(f"{model} ({result.model}) on {data}: {rows}"))
-    table = Table(title=title, title_justify="left")
-    table.add_column("Measure")
-    table.add_column("Value", justify="right")
-    table.add_column("Error", justify="right")
-    table.add_column("Unit")
-    table.add_column("Note")
+        size = f"{result.n_rows:,} documents, {result.n_tokens:,} words"
+    rows = []
     for figure in result.figures:
         error = "" if figure.standard_error is None else f"{figure.standard_error:.4f}"
         digits = 4 if abs(figure.value) < 100 else 1
-        cells = (figure.name, f"{figure.value:,.{digits}f}", error, figure.unit, figure.note)
-        table.add_row(*(Text(shown(cell)) for cell in cells))
-    echo_table(table)
+        rows.append((figure.name, f"{figure.value:,.{digits}f}", error, figure.unit, figure.note))
+    echo_table(
+        f"{model} ({result.model}) on {data}: {size}",
+        ("Measure", "Value>", "Error>", "Unit", "Note"),
+        rows,
+    )

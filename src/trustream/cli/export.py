@@ -10,8 +10,14 @@ from trustream.cli.file_parameters import ModelFile
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, model_option, opened, store_argument
 
+_EPILOG = """\b
+Examples:
+  trustream export topics.db topics.safetensors
+  trustream evaluate topics.safetensors held_out.jsonl     # what reads it
+"""
 
-@click.command()
+
+@click.command(epilog=_EPILOG, short_help="Write the model of a STORE to a file.")
 @store_argument
 @click.argument("path", type=ModelFile())
 @model_option

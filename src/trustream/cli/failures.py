@@ -10,6 +10,7 @@ from typing import IO, Any
 
 import click
 
+from trustream.cli.option_names import in_options
 from trustream.cli.safe_messages import safe_line, safe_lines
 
 
@@ -61,6 +62,8 @@ def command_failure(
     *,
     debug: bool = False,
     signal_number: int | None = None,
+    command: click.Command | None = None,
+    advice: str = "",
 ) -> CommandFailure:
     """Return the exit code and the message for an exception.
 
@@ -74,6 +77,10 @@ def command_failure(
     signal_number : int, optional
         The signal that the process has received, if any. The exception may then be any, because an
         interrupted import can raise anything.
+    command : click.Command, optional
+        The command that has failed; the message names its options.
+    advice : str
+        What is safe and how to go on, for a command that was stopped by a signal.
 
     Examples
     --------
@@ -86,6 +93,10 @@ def command_failure(
     if isinstance(error, BrokenPipeError):
         return CommandFailure(ExitCode.CLOSED, "")
     code, line = _code_and_line(error, signal_number)
+    if code in (ExitCode.INTERRUPTED, ExitCode.TERMINATED) and advice:
+        line = f"{line} {advice}"
+    if code == ExitCode.FAILED:
+        line = in_options(line, command, arguments)
     details = ""
     if debug:
         details = safe_lines("".join(traceback.format_exception(error)), arguments)

@@ -6,14 +6,21 @@ import dataclasses
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from trustream.cli.completion import file_names
 from trustream.cli.file_parameters import InputFile
+from trustream.cli.interruption import if_interrupted
 from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.option_names import in_current_options
 from trustream.cli.output import echo, echo_json, progress
 from trustream.cli.shared_parameters import json_option, opened, store_argument
+
+if TYPE_CHECKING:
+    from trustream import feeds
+    from trustream.terminal import Advance
 
 # Repeated here, so that --help does not load the readers; a test compares them.
 FORMATS = ("jsonl", "text", "csv", "ratings", "parquet", "uci", "ldac", "mediawiki")
@@ -31,14 +38,14 @@ _EPILOG = """\b
 Examples:
   trustream ingest topics.db news.jsonl
   trustream ingest topics.db enwiki-pages-articles.xml.bz2
-  trustream ingest topics.db log.txt --follow       # goes on as lines are added
+  trustream ingest topics.db log.txt --follow     # goes on as lines are added
   tail -f events.jsonl | trustream ingest topics.db - --format jsonl
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Add documents of files to a STORE, each once.")
 @store_argument
-@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=file_names)
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="[default: by the name]")
 @click.option(
     "--on-error",
@@ -118,7 +125,11 @@ def ingest(
     with opened(store) as found:
         for file in files:
             title = "standard input" if file == "-" else Path(file).name
-            with progress(title, _size(file, format_, follow)) as advance:
+            so_far = _SoFar(found.name, title, from_file=file != "-", again=again)
+            if_interrupted(so_far.advice)
+            size, unit = _size(file, format_, follow)
+            with progress(title, size, unit) as advance:
+                so_far.advance = advance
                 result = feeds.ingest(
                     found,
                     file,
@@ -129,11 +140,11 @@ def ingest(
                     replaced=replaced,
                     follow=follow,
                     idle=idle,
-                    progress=lambda at: advance(at.done),
+                    progress=so_far.moved,
                     **options,
                 )
             for problem in result.problems:
-                echo(f"left out: {problem}", err=True)
+                echo(in_current_options(f"left out: {problem}"), err=True)
             if as_json:
                 echo_json({"file": file, **dataclasses.asdict(result), "problems": result.problems})
             else:
@@ -143,13 +154,38 @@ def ingest(
                 )
 
 
-def _size(file: str, format_: str | None, follow: bool) -> int | None:
-    """Return the number of bytes to read, None if it is not known; Parquet is counted in rows."""
+class _SoFar:
+    """How far the ingest of a file is: shown as progress, and said if it is interrupted."""
+
+    def __init__(self, store: str, title: str, *, from_file: bool, again: bool) -> None:
+        self._store, self._title = store, title
+        self._from_file, self._again = from_file, again
+        self._n_records = 0
+        self.advance: Advance | None = None
+
+    def moved(self, at: feeds.Progress) -> None:
+        """Called after each transaction."""
+        self._n_records = at.result.n_records
+        if self.advance is not None:
+            self.advance(at.done, f"{at.result.n_records:,} records")
+
+    def advice(self) -> str:
+        """What is safe and how to go on."""
+        n = self._n_records
+        added = f"{n:,} record{'s were' if n > 1 else ' was'}" if n else "Nothing was"
+        safe = f"{added} added from {self._title} to {self._store}"
+        if not self._from_file:
+            return f"{safe}; what was read after that is not stored: send it again."
+        same = "the same command without --again" if self._again else "the same command"
+        return f"{safe}; {same} goes on from there."
+
+
+def _size(file: str, format_: str | None, follow: bool) -> tuple[int | None, str]:
+    """Return how much there is to read, None if it is not known, and its unit."""
     path = Path(file)
     rows = format_ == "parquet" or path.suffix.lower() in _ROW_SUFFIXES
-    if follow or file == "-" or rows or not os.path.isfile(path):
-        return None
-    return path.stat().st_size
+    known = not (follow or file == "-" or rows) and os.path.isfile(path)
+    return path.stat().st_size if known else None, "rows" if rows else "bytes"
 
 
 def _tokeniser(
@@ -169,5 +205,5 @@ def _others(result: Any) -> str:
     if result.n_repeated:
         parts.append(f"{result.n_repeated:,} repeated")
     if result.n_bad:
-        parts.append(f"{result.n_bad:,} bad ones left out")
+        parts.append(f"{result.n_bad:,} bad left out")
     return f" ({', '.join(parts)})" if parts else ""

@@ -23,11 +23,11 @@ from trustream.cli.shared_parameters import (
 _EPILOG = """\b
 Examples:
   trustream init topics.db --topics 100
-  trustream init postgresql://localhost/topics --topics 400 --min-documents 10
+  trustream init postgresql://localhost/topics --topics 400
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Make a STORE for documents and a model.")
 @store_argument
 @topics_option(100)
 @click.option(
@@ -57,7 +57,10 @@ Examples:
 @click.option(
     "--preset",
     type=click.Choice(presets.names()),
-    help="Settings of the paper's streams: batch size, rate, iterations and priors.",
+    metavar="NAME",
+    help="Settings of the paper's streams (batch size, rate, iterations and priors): "
+    + ", ".join(presets.names())
+    + ".",
 )
 @click.option(
     "--batch",

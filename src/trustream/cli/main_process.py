@@ -15,6 +15,7 @@ from typing import Any, NoReturn, TextIO
 import click
 
 from trustream.cli.failures import ExitCode, Terminated, command_failure
+from trustream.cli.option_names import in_current_options
 from trustream.cli.safe_messages import safe_line, safe_lines
 
 # Signals that this module handles while a command runs.
@@ -107,7 +108,8 @@ def _flush(stream: TextIO | None, descriptor: int) -> OSError | None:
 
 def _show_warning(message: Warning | str, *details: Any, **more: Any) -> None:
     with suppress(OSError):
-        click.echo(f"Warning: {safe_line(message, sys.argv[1:])}", err=True)
+        text = safe_line(in_current_options(str(message)), sys.argv[1:])
+        click.echo(f"Warning: {text}", err=True)
 
 
 def _show_error_of_thread(hook: threading.ExceptHookArgs) -> None:

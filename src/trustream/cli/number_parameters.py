@@ -22,6 +22,12 @@ class Real(click.FloatRange):
     0.5
     """
 
+    name = "number"
+
+    def _describe_range(self) -> str:
+        # What click prints in a help text; of a range without ends it would be "x<=None".
+        return "" if self.min is None and self.max is None else super()._describe_range()
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Called by click."""
         number = super().convert(value, param, ctx)
@@ -36,6 +42,8 @@ class Whole(click.IntRange):
     >>> Whole(1).convert("12", None, None)
     12
     """
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Called by click."""

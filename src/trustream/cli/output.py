@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import click
 
-from trustream.terminal import shown
+from trustream.terminal import Advance, shown
 
 
 def echo(text: str, *, err: bool = False) -> None:
@@ -32,21 +33,47 @@ def echo_json(value: Any, indent: int | None = None) -> None:
         click.echo(json.dumps(_finite(value), indent=indent))
 
 
-def echo_table(table: Any) -> None:
-    """Print a table of rich, whose cells must be `rich.text.Text` of `shown` texts."""
-    from rich.console import Console
+def echo_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    """Print a table: with lines on a terminal; elsewhere cells with tabs between, not wrapped.
 
+    Parameters
+    ----------
+    title : str
+        A line above the table.
+    columns : sequence of str
+        Headings; one that ends in ">" has its cells on the right.
+    rows : iterable of sequences of str
+        Cells; control characters in them are escaped.
+    """
+    headings = [heading.rstrip(">") for heading in columns]
+    safe = [[shown(cell) for cell in row] for row in rows]
+    if sys.stdout is None or not sys.stdout.isatty():
+        with writing("standard output"):
+            for line in ([shown(title)], headings, *safe):
+                click.echo("\t".join(line))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=Text(shown(title)), title_justify="left")
+    for heading, column in zip(headings, columns, strict=True):
+        table.add_column(heading, justify="right" if column.endswith(">") else "left")
+    for row in safe:
+        table.add_row(*map(Text, row))
     with writing("standard output"):
         Console().print(table)
 
 
-def progress(title: str, total: int | None) -> AbstractContextManager[Callable[[int], None]]:
+def progress(
+    title: str, total: int | None, unit: str = "documents"
+) -> AbstractContextManager[Advance]:
     """Show progress on standard error; entering it gives a function of how much is done."""
     from rich.console import Console
 
     from trustream import terminal
 
-    return terminal.progress(Console(stderr=True), title, total)
+    return terminal.progress(Console(stderr=True), title, total, unit)
 
 
 @contextmanager

@@ -26,10 +26,9 @@ Examples:
   trustream recommend ratings.csv --threshold 4 --save movies.safetensors
   trustream recommend --model movies.safetensors --user ann --user bob -n 10
   trustream recommend --model movies.safetensors --all --json > lists.jsonl
-  trustream recommend --model movies.safetensors --like "Alien" --like "Brazil"
-  trustream recommend --model movies.safetensors --similar "Alien"
-  trustream recommend plays.parquet --user-column listener --item-column song \\
-      --rating-column plays --topics 100 --all
+  trustream recommend --model movies.safetensors --like Alien --like Brazil
+  trustream recommend --model movies.safetensors --similar Alien
+  trustream recommend plays.parquet --item-column song --all
 """
 # Options that only matter when a model is fitted.
 _FITTING = (
@@ -38,7 +37,7 @@ _FITTING = (
 )  # fmt: skip
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Learn from RATINGS, and recommend items to users.")
 @click.argument("ratings", required=False, type=InputFile())
 @click.option("--model", type=InputFile(), help="Use this saved model; no RATINGS then.")
 @click.option("--save", type=ModelFile(), help="Write the fitted model.")
@@ -145,7 +144,7 @@ def _progress(n_users: int) -> AbstractContextManager[Callable[[int], None]]:
 
     if n_users <= USERS_AT_A_TIME:
         return nullcontext(lambda done: None)
-    return progress("Recommending to users", n_users)
+    return progress("Recommending", n_users, "users")
 
 
 def _print_json(found: ItemList) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from trustream.cli.completion import file_names
 from trustream.cli.number_parameters import LARGEST_JOBS, LARGEST_SEED, Whole
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-store_argument: Decorator = click.argument("store", metavar="STORE")
+store_argument: Decorator = click.argument("store", metavar="STORE", shell_complete=file_names)
 json_option: Decorator = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for programs."
 )
@@ -61,11 +64,32 @@ def opened(store: str, **options: Any) -> Any:
     """Open a STORE, which must exist unless `create=True` is given; `with` closes it."""
     from trustream.store import open_store
 
-    return open_store(store, **{"create": False, **options})
+    with naming_init(store):
+        return open_store(store, **{"create": False, **options})
+
+
+@contextmanager
+def naming_init(store: str) -> Iterator[None]:
+    """Let the error for a STORE or a model that is not there name the command that makes one."""
+    from trustream.store.errors import MissingStoreError, StoreError
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise FileNotFoundError(
+            f"{error}; trustream init makes a store, trustream export a model file"
+        ) from error
+    except MissingStoreError as error:
+        make = f"make the store first (trustream init {repeatable(store)})"
+        raise StoreError(f"{error.problem}; {make}, {error.advice}") from error
 
 
 def repeatable(store: str) -> str:
-    """Return a STORE as the user wrote it, without a password, to suggest the next command."""
+    """Return a STORE as the user wrote it, without a password, to suggest the next command.
+
+    >>> repeatable("topics.db"), repeatable("my topics.db")
+    ('topics.db', "'my topics.db'")
+    """
     from trustream.store import shown_address
 
-    return shown_address(store)
+    return shlex.quote(shown_address(store))

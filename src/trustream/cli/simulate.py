@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from trustream.cli.file_parameters import InputFile
+from trustream.cli.interruption import if_interrupted
 from trustream.cli.number_parameters import Real, Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import (
@@ -24,12 +25,13 @@ if TYPE_CHECKING:
     from trustream.streaming.simulation import SimulationProgress
 
 _EPILOG = """\b
-Example:
-  trustream simulate stream.db counts.npz --vocabulary words.txt --topics 20 --rate 10 -p 0.2
+Examples:
+  trustream simulate stream.db counts.npz --vocabulary words.txt
+  trustream simulate stream.db counts.npz --vocabulary words.txt --ticks 100
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Play a matrix of documents into a new STORE.")
 @store_argument
 @click.argument("data", type=InputFile())
 @click.option(
@@ -84,6 +86,10 @@ def simulate(
     words = feeds.read_vocabulary(vocabulary)
     counts = feeds.read_matrix(data, words)[:rows]
     with opened(store, create=True, min_documents=1) as found:
+        if_interrupted(
+            f"What was played so far is in {found.name}, and trustream train {repeatable(store)} "
+            "learns from it. A simulation cannot go on: begin again with another STORE."
+        )
         result = run_simulation(
             found,
             counts,

@@ -15,8 +15,15 @@ from trustream.cli.shared_parameters import (
     store_argument,
 )
 
+_EPILOG = """\b
+Examples:
+  trustream status topics.db
+  watch -n 5 trustream status topics.db       # every five seconds
+  trustream status topics.db --json
+"""
 
-@click.command()
+
+@click.command(epilog=_EPILOG)
 @store_argument
 @model_option
 @json_option

@@ -10,8 +10,15 @@ from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, model_option, opened, store_argument
 
+_EPILOG = """\b
+Examples:
+  trustream topics topics.db
+  trustream topics topics.db -n 20
+  trustream topics topics.db --json > topics.jsonl
+"""
 
-@click.command()
+
+@click.command(epilog=_EPILOG, short_help="Print the topics of a STORE as words.")
 @store_argument
 @click.option("-n", default=10, type=Whole(1), help="Words per topic.")
 @model_option

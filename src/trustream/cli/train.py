@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  trustream train topics.db                 # until Ctrl-C, while others add documents
-  trustream train topics.db --until-idle    # until all there is has been learned
+  trustream train topics.db                # until Ctrl-C, while others ingest
+  trustream train topics.db --until-idle   # until all there is was learned
   trustream train topics.db --seconds 60 --json
 """
 # Seconds between two lines of progress if standard error is not a terminal.
 _REPORT_EVERY = 5.0
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Learn from a STORE, going on where it stopped.")
 @store_argument
 @click.option("--steps", type=Whole(1), help="Stop after so many steps.")
 @click.option("--seconds", type=Real(0, min_open=True), help="Stop after so long.")

@@ -11,8 +11,15 @@ from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, model_option, opened, store_argument
 
+_EPILOG = """\b
+Examples:
+  trustream transform topics.db new.jsonl
+  trustream transform topics.db new.txt --top 3
+  trustream transform topics.db new.jsonl --json > proportions.jsonl
+"""
 
-@click.command()
+
+@click.command(epilog=_EPILOG, short_help="Print the topics of new documents.")
 @store_argument
 @click.argument("data", type=InputFile())
 @click.option("--top", default=5, type=Whole(1), help="Topics shown.")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,8 +34,8 @@ class DemoResult:
 
     Attributes
     ----------
-    store : Path
-        The file of the store, which is kept.
+    store : Path or None
+        The file of the store; None if it was deleted.
     topics : list of lists of str
         The most probable words of each topic, the largest topic first.
     totals : Totals
@@ -46,7 +47,7 @@ class DemoResult:
         documents, in nats per word.
     """
 
-    store: Path
+    store: Path | None
     topics: list[list[str]]
     totals: Totals
     steps: int
@@ -77,7 +78,7 @@ def run(
         How long to learn. Documents arrive during the first 70 % of that time.
     seed : int
     store : path, optional
-        The SQLite file to create; in a new temporary directory if not given.
+        The SQLite file to create and keep; if not given, a temporary one that is deleted.
     out : rich.console.Console, optional
         Standard output if not given.
 
@@ -87,8 +88,7 @@ def run(
         If fewer than 100 docstrings are found, or the store has documents already.
     """
     out = Console() if out is None else out
-    path = Path(tempfile.mkdtemp(prefix="trustream-"), "docstrings.db") if store is None else store
-    with open_store(path, min_documents=5, held_out=0.05) as opened:
+    with _place(store) as path, open_store(path, min_documents=5, held_out=0.05) as opened:
         if opened.totals().documents:
             raise ValueError(f"{path} has documents already: name a file that does not exist")
         TopicStream().warm_up()
@@ -112,9 +112,19 @@ def run(
         writer.check()
         totals = opened.totals()
         topics = [topic.words for topic in summarise(load_model(opened), n_words)]
-    result = DemoResult(path, topics, totals, trainer.n_steps, screen.scores)
+    result = DemoResult(store, topics, totals, trainer.n_steps, screen.scores)
     screen.report(result)
     return result
+
+
+@contextmanager
+def _place(store: Path | None) -> Iterator[Path]:
+    """Where the store is made; without a path it is deleted at the end, however the end comes."""
+    if store is not None:
+        yield store
+    else:
+        with tempfile.TemporaryDirectory(prefix="trustream-") as folder:
+            yield Path(folder, "docstrings.db")
 
 
 class _Writer(threading.Thread):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -73,7 +74,7 @@ class Screen:
             return
         self._due = now + (_SECONDS_ELSEWHERE if self._live is None else _SECONDS_ON_TERMINAL)
         if self._live is None:
-            self._console.print(self._numbers(info, seconds), highlight=False)
+            self._say(self._numbers(info, seconds))
         else:
             room = max(3, self._console.height - 12)
             found = [topic.words for topic in summarise(trainer.estimator(), self._n_words)]
@@ -106,21 +107,33 @@ class Screen:
     def report(self, result: DemoResult) -> None:
         """Print what was learned, and commands to continue with."""
         out, t = self._console, result.totals
-        out.print(_table(result.topics, "Topics, the largest first"))
+        if out.is_terminal:
+            out.print(_table(result.topics, "Topics, the largest first"))
+        else:
+            self._say("Topics, the largest first")
+            for number, words in enumerate(result.topics, start=1):
+                self._say(f"{number:4d}  {shown(' '.join(words))}")
         if self.scores:
             first, last = self.scores[0][1], self.scores[-1][1]
-            out.print(
+            self._say(
                 "On held-out docstrings the topics were better than word frequencies by "
-                f"{first:.3f} nats per word after the first steps, and by {last:.3f} at the end.",
-                highlight=False,
+                f"{first:.3f} nats per word after the first steps, and by {last:.3f} at the end."
             )
-        out.print(
+        came = (
             f"{t.documents:,} docstrings came in, {t.tokens:,} words, and {result.steps:,} steps "
-            "were taken meanwhile. Everything is in one file, which other commands can use:",
-            highlight=False,
+            "were taken meanwhile."
         )
+        if result.store is None:
+            self._say(f"{came} The store was deleted; trustream demo --store demo.db keeps it.")
+            return
+        self._say(f"{came} Everything is in one file, which other commands can use:")
         for command in ("status", "topics", "train"):
-            out.print(Text(f"  trustream {command} {shown(result.store)}"), soft_wrap=True)
+            line = f"  trustream {command} {shlex.quote(str(result.store))}"
+            out.print(Text(shown(line)), soft_wrap=True)
+
+    def _say(self, text: str) -> None:
+        """Print a sentence, which is wrapped on a terminal only."""
+        self._console.print(Text(text), soft_wrap=not self._console.is_terminal)
 
 
 def _table(topics: list[list[str]], title: str) -> Table:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Protocol
+
+from trustream.kernels import compilation
+from trustream.terminal import say_compiling
 
 
 def _is_terminal() -> bool:
@@ -75,20 +77,6 @@ def _lines(name: str, n_steps: int, steps_per_pass: int) -> StepReport:
 
 @contextmanager
 def compilation_notice() -> Iterator[None]:
-    """Say on a terminal that kernels are being compiled, if what happens inside takes long."""
-
-    def say() -> None:
-        print(
-            "trustream: compiling its kernels, once after an install (some seconds)",
-            file=sys.stderr,
-            flush=True,
-        )
-
-    timer = threading.Timer(1.0, say)
-    timer.daemon = True
-    if _is_terminal():
-        timer.start()
-    try:
+    """Say on standard error, once in a process, if kernels are compiled inside."""
+    with compilation.heard_by(say_compiling):
         yield
-    finally:
-        timer.cancel()

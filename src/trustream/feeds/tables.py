@@ -140,9 +140,13 @@ def check_columns(
     needed = [name for name in wanted if name is not None and name not in optional]
     missing = [name for name in needed if name not in names]
     if missing:
+        ratings = isinstance(wanted, RatingColumns)
+        by = (
+            "user_column, item_column and rating_column" if ratings else "id_column and text_column"
+        )
         raise FeedError(
             f"{source.name} has no column {listed([*map(repr, missing)])}; its columns are "
-            f"{listed([*map(repr, names)])}: say which is which by the options ending in _column"
+            f"{listed([*map(repr, names)])}: say which is which by {by}"
         )
 
 

@@ -15,6 +15,8 @@ from typing import Any
 import numba
 from numba.core.caching import FunctionCache
 
+from trustream.kernels import compilation
+
 # Whether the warning was given: once a process.
 _told = False
 
@@ -54,10 +56,13 @@ class _Cache(FunctionCache):
 
     def load_overload(self, sig, target_context):
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
         except Exception:  # a damaged file may raise anything: forget what the cache has
             self._attempt(self.flush)
-            return None
+            found = None
+        if found is None:
+            compilation.begin()
+        return found
 
     def save_overload(self, sig, data):
         self._attempt(lambda: super(_Cache, self).save_overload(sig, data))

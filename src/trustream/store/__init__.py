@@ -10,7 +10,7 @@ and a `reader`; `database` has the SQL that SQLite and PostgreSQL share.
 from trustream.store.addresses import resolve_address, shown_address
 from trustream.store.check_result import CheckResult, Damage
 from trustream.store.document_store import DocumentStore
-from trustream.store.errors import PositionError, RecordError, StoreError
+from trustream.store.errors import MissingStoreError, PositionError, RecordError, StoreError
 from trustream.store.opening import open_store
 from trustream.store.protocol import (
     Appended,
@@ -30,6 +30,7 @@ __all__ = [
     "Damage",
     "DocumentStore",
     "Documents",
+    "MissingStoreError",
     "Position",
     "PositionError",
     "Record",

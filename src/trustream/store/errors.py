@@ -16,6 +16,24 @@ class StoreError(RuntimeError):
     """
 
 
+class MissingStoreError(StoreError):
+    """There is no store at an address, and none was to be made.
+
+    Attributes:
+        problem: what was found instead.
+        advice: what else can be done than to make a store.
+
+    >>> raise MissingStoreError("topics.db is not there", "or see to the path")
+    Traceback (most recent call last):
+        ...
+    trustream.store.errors.MissingStoreError: topics.db is not there; make the store first, or ...
+    """
+
+    def __init__(self, problem: str, advice: str) -> None:
+        super().__init__(f"{problem}; make the store first, {advice}")
+        self.problem, self.advice = problem, advice
+
+
 class PositionError(StoreError):
     """Another process has read the same feed further. Nothing of the append was stored.
 

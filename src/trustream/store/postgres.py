@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any
 
 from trustream.store.database import FirstSettings, T
-from trustream.store.errors import StoreError
+from trustream.store.errors import MissingStoreError, StoreError
 from trustream.store.fork_safety import remember
 from trustream.store.migrations import missing
 
@@ -82,9 +82,8 @@ class PostgresDatabase(PostgresTables):
             )
         applied = self._applied()
         if not applied and not create:
-            raise StoreError(
-                f"{self.name} (schema {self._schema}) is not there; make the store first, "
-                "or see to the address"
+            raise MissingStoreError(
+                f"{self.name} (schema {self._schema}) is not there", "or see to the address"
             )
         if missing(applied, self.name):
             self._transact(lambda: self._migrate(first), write=False, begin="BEGIN")

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from trustream.store.addresses import shown_address
 from trustream.store.database import FirstSettings, T
-from trustream.store.errors import StoreError
+from trustream.store.errors import MissingStoreError, StoreError
 from trustream.store.fork_safety import remember
 from trustream.store.migrations import missing
 from trustream.store.sqlite_errors import close_cursors, explained, is_code
@@ -130,9 +130,9 @@ class SqliteDatabase(SqliteTables):
                 f"{self.name} is a SQLite database, but not one of trustream; give another file"
             )
         if not tables and not create:
-            raise StoreError(
-                f"{self.name} is empty: there is no store in it; make the store first, restore a "
-                "copy, or see to the path"
+            raise MissingStoreError(
+                f"{self.name} is empty: there is no store in it",
+                "restore a copy, or see to the path",
             )
 
     def _use_log(self) -> None:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from trustream.store.addresses import shown_address
-from trustream.store.errors import StoreError
+from trustream.store.errors import MissingStoreError, StoreError
 
 # Seconds for which a look at the files is enough: it takes a few percent of a small read.
 LATELY = 0.1
@@ -107,7 +107,7 @@ def check_path(path: Path, create: bool) -> bool:
             raise StoreError(f"{name} is a device or a pipe; give the path of a file")
         return False
     if not create:
-        raise StoreError(f"{name} is not there; make the store first, or see to the path")
+        raise MissingStoreError(f"{name} is not there", "or see to the path")
     if not path.parent.is_dir():
         folder = shown_address(path.parent)
         raise StoreError(f"the folder {folder} is not there; make it first")
