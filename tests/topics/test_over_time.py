@@ -216,8 +216,8 @@ def test_planted_trends_in_documents_of_a_fitted_model() -> None:
     planted = planted_topics(rng, 10, 300)
     theta, times = planted_trends(rng, 3000)
     counts = documents_of(rng, planted, theta, 50)
-    # A few more topics than there are, so that each one is found.
-    lda = LatentDirichletAllocation(13, random_state=0).fit(counts)
+    # More topics than there are, so that each one is found.
+    lda = LatentDirichletAllocation(20, random_state=0).fit(counts)
     _, match = linear_sum_assignment(cdist(planted.weights, lda.components_, "cosine"))
     found = topics_over_time(lda, counts, times, bins=10)
     trends = [found.trends[k] for k in match]
