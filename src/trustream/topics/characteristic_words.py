@@ -131,7 +131,7 @@ def _relevance(topics: TopicSet, beta: Float64, relevance: float) -> Float64:
 
 def _shown(topics: TopicSet) -> Array:
     """Columns that have a word."""
-    return np.flatnonzero([bool(word) for word in topics.words])
+    return _kept(topics, "_shown", lambda: np.flatnonzero([bool(word) for word in topics.words]))
 
 
 def _frequencies(topics: TopicSet) -> Float64:
@@ -148,11 +148,11 @@ def _sums_of_probabilities(topics: TopicSet) -> Float64:
     return _kept(topics, "_sums", lambda: (1.0 / topics.totals) @ topics.weights)
 
 
-def _kept(topics: TopicSet, name: str, compute: Callable[[], Float64]) -> Float64:
+def _kept(topics: TopicSet, name: str, compute: Callable[[], Array]) -> Array:
     """Computed at the first call, and kept with the topics, which do not change."""
     if name not in vars(topics):
         vars(topics)[name] = compute()
-    found: Float64 = vars(topics)[name]
+    found: Array = vars(topics)[name]
     return found
 
 

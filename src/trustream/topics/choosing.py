@@ -207,13 +207,14 @@ def _reason(
             f"{best.held_out:.4f} ± {best.standard_error:.4f} nats per word, and no smaller number "
             "comes within one standard error. "
         )
+    span = f"from {flat[0]} to {flat[1]} topics all candidates are within one standard error"
     if flat[1] >= 2 * flat[0]:
         text += (
-            f"The curve is flat: from {flat[0]} to {flat[1]} topics the scores differ by less than "
-            "one standard error, so the data do not decide; take the number that reads best. "
+            f"The curve is flat: {span} of the best, so the data do not decide; take the number "
+            "that reads best. "
         )
     elif flat[1] > flat[0]:
-        text += f"From {flat[0]} to {flat[1]} topics the scores differ by less than that. "
+        text += f"The curve has a broad peak: {span} of the best. "
     else:
         text += "The curve has a clear peak. "
     text += f"Topics are most coherent with {coherent.n_components} of them."
@@ -296,7 +297,7 @@ def grid(least: int, most: int, ratio: float = _RATIO) -> list[int]:
     """Return whole numbers from `least` to `most`, each about `ratio` times the one before.
 
     >>> grid(2, 30)
-    [2, 3, 4, 5, 6, 7, 9, 11, 14, 18, 22, 28, 30]
+    [2, 3, 4, 5, 6, 8, 10, 12, 15, 19, 24, 30]
     """
     numbers, value = [least], float(least)
     while (value := max(value * ratio, numbers[-1] + 1.0)) < most:

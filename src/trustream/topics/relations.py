@@ -12,6 +12,7 @@ from scipy.spatial.distance import squareform
 from trustream.array_types import Float64, Index
 from trustream.evaluation import validation
 from trustream.evaluation.topic_comparison import topic_distances
+from trustream.kernels.threads import one_blas_thread
 from trustream.topics import characteristic_words
 from trustream.topics.documents import ReadBatch, gather
 from trustream.topics.topic_set import as_topics
@@ -145,7 +146,9 @@ class CorrelationCounts:
         if len(theta):
             mean = theta.mean(axis=0)
             centred = theta - mean
-            self._combine(len(theta), mean, centred.T @ centred)
+            with one_blas_thread():
+                products = centred.T @ centred
+            self._combine(len(theta), mean, products)
 
     def merge(self, other: CorrelationCounts) -> None:
         """Take in what another one has counted, of the same topics."""

@@ -94,21 +94,19 @@ class TimeCounts:
         bins = np.full(seconds.size, -1)
         bins[inside] = local
         words = self._candidates.tokens(part, bins, numbers.size)
-        tokens = part.tokens
-        shares = tokens[inside] / tokens[inside].sum(axis=1, keepdims=True)
+        # The documents of a bin one after the other, so that sums over bins are sums over ranges.
+        rows = np.flatnonzero(inside)[np.argsort(local, kind="stable")]
+        starts = np.searchsorted(bins[rows], np.arange(numbers.size))
+        tokens, lengths = part.tokens[rows], part.lengths[rows]
+        shares = tokens / tokens.sum(axis=1, keepdims=True)
+        n = np.diff(np.append(starts, rows.size))
+        n_tokens = np.add.reduceat(lengths, starts)
+        sums = [np.add.reduceat(values, starts) for values in (shares, shares**2, tokens)]
         for i, number in enumerate(numbers.tolist()):
-            here = local == i
-            self._take(
-                number,
-                _Bin(
-                    int(here.sum()),
-                    float(part.lengths[inside][here].sum()),
-                    shares[here].sum(axis=0),
-                    (shares[here] ** 2).sum(axis=0),
-                    tokens[inside][here].sum(axis=0),
-                    words[i],
-                ),
-            )
+            # Copies, which do not keep the sums of all bins.
+            share, square, token = (values[i].copy() for values in sums)
+            found = _Bin(int(n[i]), float(n_tokens[i]), share, square, token, words[i].copy())
+            self._take(number, found)
         self._bound()
 
     def merge(self, other: TimeCounts) -> None:
