@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -74,6 +75,16 @@ def test_memory_is_bounded_and_keys_may_be_anything() -> None:
     gather(topics, endless(), best)
     assert taken == 50 and sum(len(heap) for heap in best._heaps) == 8
     assert [d.row for d in best.documents(0)] == [0, 1, 2, 3]
+
+
+def test_frames_and_generators_beside_documents() -> None:
+    topics = TopicSet.of(np.eye(2) * 10 + 1, 0.1)
+    frame = pd.DataFrame({"a": [0, 5, 3], "b": [1, 0, 0]}, index=[7, 8, 9])
+    names = pd.Series(["x", "y", "z"], index=[7, 8, 9])
+    found = representative_documents(
+        topics, 0, frame, n=2, keys=names, titles=(f"The {name}" for name in names)
+    )
+    assert [(d.key, d.title) for d in found] == [("y", "The y"), ("z", "The z")]
 
 
 def test_documents_without_words_are_nobodys() -> None:

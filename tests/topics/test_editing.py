@@ -40,6 +40,16 @@ def fitted(counts: Any, **options: Any) -> LatentDirichletAllocation:
     return LatentDirichletAllocation(6, random_state=0, **options).fit(counts)
 
 
+def check_totals(lda: LatentDirichletAllocation) -> None:
+    """The sums over words that are kept beside lambda are its sums."""
+    state = lda._state
+    for table in [state.lambda_] + ([] if state.mean is None else [state.mean.lambda_]):
+        sums = table.dense(state.prior.pattern).sum(axis=0, dtype=float)
+        np.testing.assert_allclose(table.totals, sums, rtol=1e-4)
+    pattern = np.broadcast_to(state.prior.pattern, table.stored.shape)
+    np.testing.assert_allclose(state.prior.pattern_sums, pattern.sum(axis=0))
+
+
 # --- merging
 
 
@@ -109,6 +119,7 @@ def test_estimators_go_on(corpus: Any, options: dict[str, Any], tmp_path: Path) 
     np.testing.assert_allclose(merged.components_, edit.of_topics(shown).weights, rtol=2e-5)
     np.testing.assert_allclose(merged.doc_topic_prior_, edit.of_topics(shown).alpha)
     assert snapshot(state_arrays.to_arrays(lda._state)) == before
+    check_totals(merged)
     # It learns on, as good as it was but for a topic.
     score = merged.completion(counts, random_state=0).per_word
     merged.partial_fit(counts[:600]).partial_fit(counts[600:])
@@ -119,6 +130,8 @@ def test_estimators_go_on(corpus: Any, options: dict[str, Any], tmp_path: Path) 
     np.testing.assert_array_equal(again.components_, merged.components_)
     deleted = deleting(shown.names, [0, 5]).of_estimator(lda).partial_fit(counts)
     assert deleted.components_.shape == (4, 200)
+    last = deleting(shown.names, range(1, 6)).of_estimator(lda).partial_fit(counts)
+    np.testing.assert_allclose(last.transform(counts), 1)
 
 
 def test_the_mean_beside_lambda_is_edited_too(corpus: Any) -> None:
@@ -129,6 +142,7 @@ def test_the_mean_beside_lambda_is_edited_too(corpus: Any) -> None:
     assert lda._state.mean is not None
     rows = lda.components_
     merged = merging(TopicNames.of(4), [0, 2]).of_estimator(lda)
+    check_totals(merged)
     eta = lda.topic_word_prior_
     np.testing.assert_allclose(merged.components_[0], rows[0] + rows[2] - eta, rtol=1e-4)
     np.testing.assert_allclose(merged.components_[1:], rows[[1, 3]], rtol=1e-6)
@@ -142,6 +156,7 @@ def test_seeds_stay(corpus: Any) -> None:
     merged = merging(TopicNames.of(6), [1, 4]).of_estimator(lda)
     assert merged.topic_word_prior.shape == (5, 200)
     assert (merged.topic_word_prior[1, 7], merged.topic_word_prior[1, 9]) == (5.0, 6.0)
+    check_totals(merged)
     merged.partial_fit(counts)
     assert merged.components_.shape == (5, 200)
 
@@ -177,6 +192,7 @@ def test_a_split_model_learns_on(corpus: Any) -> None:
     both = min(rows[0], merged.n_components - 1) if rows[0] < rows[1] else rows[0] - 1
     split = split_topic(merged, both, counts, random_state=0)
     model = split.edit.of_estimator(merged)
+    check_totals(model)
     np.testing.assert_allclose(model.components_, split.topics.weights, rtol=1e-4)
     for _ in range(3):
         model.partial_fit(counts)

@@ -295,6 +295,10 @@ def test_one_bin_one_document_and_equal_topics(corpus: Any) -> None:
     assert one.shares.shape == (1, 4) and all(t.kind == STEADY for t in one.trends)
     single = topics_over_time(topics, counts[:1], [5.0], bins=[0, 10])
     assert (single.lower >= 0).all() and (single.upper <= 1).all() and single.n_documents[0] == 1
+    alone = TopicSet.of([[1.0] * 200], 0.1)
+    lonely = topics_over_time(alone, counts, times, bins=4)
+    np.testing.assert_allclose(lonely.shares, 1)
+    assert lonely.trends[0].kind == STEADY
     equal = TopicSet.of(np.tile([5.0, 3.0, 2.0], (3, 1)), 0.1)
     rng = np.random.default_rng(0)
     found = topics_over_time(equal, rng.poisson(3, (300, 3)), np.arange(300.0), bins=5)
@@ -346,8 +350,9 @@ def test_times_of_all_kinds() -> None:
     for bad in ("yesterday", object(), True, [1]):
         with pytest.raises(ValueError, match="the time of document 1 is"):
             as_seconds([0, bad])
-    with pytest.raises(ValueError, match="infinite"):
-        as_seconds([0.0, np.inf])
+    for far in (np.inf, -np.inf, 1.7e12):
+        with pytest.raises(ValueError, match=r"document 1 is .* divide milliseconds by 1000"):
+            as_seconds([0.0, far])
     with pytest.raises(ValueError, match="one for each document"):
         as_seconds("2024-05-31")
     assert FixedBins((0.0, 1.0, 2.0)).place(np.array([1.0])).tolist() == [1]

@@ -113,6 +113,14 @@ def test_expected_tokens_are_sums_of_phi(planted: tuple[TopicSet, Any]) -> None:
     np.testing.assert_allclose(phi.sum(axis=1), part.words.counts, rtol=1e-5)
 
 
+def test_eta_is_a_part_of_weights_up_to_rounding() -> None:
+    weights = np.array([[0.7, 5.0], [3.0, 0.7]], np.float32)
+    topics = TopicSet.of(weights, 0.1, eta=0.7)
+    np.testing.assert_allclose(topics.weights, weights, rtol=1e-6)
+    with pytest.raises(ValueError, match="expected 0 up to the smallest weight"):
+        TopicSet.of(weights, 0.1, eta=0.8)
+
+
 def test_words_by_their_formulas() -> None:
     rng = np.random.default_rng(2)
     topics = planted_topics(rng, 3, 40)

@@ -38,8 +38,8 @@ class DocumentBatch:
     """
 
     counts: Any
-    keys: Sequence[Any] | None = None
-    titles: Sequence[Any] | None = None
+    keys: Any = None
+    titles: Any = None
     times: Any = None
 
     def __post_init__(self) -> None:
@@ -50,7 +50,12 @@ class DocumentBatch:
             )
         for name in ("keys", "titles", "times"):
             values = getattr(self, name)
-            if values is not None and len(values) != self.size:
+            if values is None:
+                continue
+            # Places count, not what a frame calls its rows.
+            values = values if isinstance(values, np.ndarray) else list(values)
+            object.__setattr__(self, name, values)
+            if len(values) != self.size:
                 raise ValueError(
                     f"{name} are {len(values)}, but there are {self.size} documents: give one for "
                     "each, or None"

@@ -16,6 +16,8 @@ from trustream.array_types import Float64, Index
 # Of documents that are in no bin.
 OUTSIDE = -(2**62)
 _MOST_BINS = 10_000
+# Seconds from 1970, some 30,000 years: what is farther must be in other units.
+_FARTHEST = 1e12
 
 
 def as_seconds(times: Any) -> Float64:
@@ -46,8 +48,14 @@ def as_seconds(times: Any) -> Float64:
         seconds = values.astype(np.float64)
     else:
         seconds = np.array([_second(value, row) for row, value in enumerate(values)], np.float64)
-    if np.isinf(seconds).any():
-        raise ValueError(f"the time of document {int(np.isinf(seconds).argmax())} is infinite")
+    with np.errstate(invalid="ignore"):
+        far = np.abs(seconds) > _FARTHEST
+    if far.any():
+        row = int(far.argmax())
+        raise ValueError(
+            f"the time of document {row} is {seconds[row]:g} seconds from 1970, expected at most "
+            f"{_FARTHEST:g}: divide milliseconds by 1000"
+        )
     return seconds
 
 

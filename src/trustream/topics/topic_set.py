@@ -92,7 +92,7 @@ class TopicSet:
                 f"weights go from {given.min():g} to {given.max():g}, expected positive numbers: "
                 "add a little to probabilities of zero"
             )
-        if not 0 <= eta <= given.min():
+        if not 0 <= eta <= given.min() * (1 + 1e-6):
             raise ValueError(
                 f"eta is {eta:g}, expected 0 up to the smallest weight, {given.min():g}, of which "
                 "it is a part"
@@ -100,7 +100,7 @@ class TopicSet:
         k, v = given.shape
         dtype = "float64" if given.dtype == np.float64 else "float32"
         totals = given.sum(axis=1, dtype=np.float64)
-        stored = np.ascontiguousarray(given.T - eta, dtype)
+        stored = np.ascontiguousarray(np.maximum(given.T - eta, 0.0), dtype)
         prior = LdaPrior.of(validation.as_alpha(alpha, k), max(eta, np.finfo(dtype).tiny), k, v)
         model = LdaModel(
             k,

@@ -108,7 +108,8 @@ def find_trends(
         if after > before:
             # One-sided, so that 90 % on both sides are 95 % on one.
             rho = concentration(moments)
-            _, upper = bounds(_mean(early), early.n.sum(), rho, n - len(moments.n), 0.9)
+            degrees = n - np.count_nonzero(moments.n)
+            _, upper = bounds(_mean(early), early.n.sum(), rho, degrees, 0.9)
             kind = NEW if upper[k] <= _NEW * after else RISING
         trends.append(Trend(topic, kind, float(corrected[k]), float(edges[split]), before, after))
     return trends
