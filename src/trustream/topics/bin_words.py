@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from trustream.array_types import Array, Float64
+from trustream.evaluation import word_lists
 from trustream.topics.characteristic_words import RELEVANCE, WordWeight
 from trustream.topics.documents import ReadBatch
 from trustream.topics.topic_set import TopicSet
@@ -26,8 +27,7 @@ class CandidateWords:
 
     def __init__(self, topics: TopicSet, n_candidates: int) -> None:
         n_candidates = min(n_candidates, topics.n_words)
-        weights = topics.weights
-        chosen = [np.argsort(-row, kind="stable")[:n_candidates] for row in weights]
+        chosen = word_lists.top_words(topics.weights, n_candidates) if n_candidates else []
         self.columns = np.array(chosen, np.int64).reshape(topics.n_topics, n_candidates)
         self.words = topics.words
         order = np.argsort(self.columns, axis=None, kind="stable")

@@ -30,6 +30,8 @@ from trustream.topics.topic_set import TopicSet
 
 # Words of a label that is made by rule.
 _WORDS_OF_A_LABEL = 3
+# Words whose probabilities are summed at a time.
+_AT_ONCE = 8192
 # lambda of relevance: Sievert and Shirley found that people recognise topics best at 0.6.
 RELEVANCE = 0.6
 
@@ -145,7 +147,16 @@ def _frequencies(topics: TopicSet) -> Float64:
 
 def _sums_of_probabilities(topics: TopicSet) -> Float64:
     """sum_j beta_jw, (V,)."""
-    return _kept(topics, "_sums", lambda: (1.0 / topics.totals) @ topics.weights)
+
+    def compute() -> Float64:
+        # Some words at a time: the product is of float64, and weights may be many.
+        blocks = [
+            (1.0 / topics.totals) @ topics.weights[:, first : first + _AT_ONCE]
+            for first in range(0, topics.n_words, _AT_ONCE)
+        ]
+        return np.concatenate(blocks)
+
+    return _kept(topics, "_sums", compute)
 
 
 def _kept(topics: TopicSet, name: str, compute: Callable[[], Array]) -> Array:
