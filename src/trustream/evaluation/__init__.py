@@ -17,8 +17,20 @@ from trustream.evaluation.predictive_density import (
 )
 from trustream.evaluation.ranking_result import Measure, Ranking
 from trustream.evaluation.token_split import split_tokens
-from trustream.evaluation.topic_coherence import Coherence, c_v, coherence, npmi, umass
-from trustream.evaluation.topic_comparison import TopicMatch, diversity, match_topics
+from trustream.evaluation.topic_coherence import (
+    Coherence,
+    c_v,
+    coherence,
+    coherence_of_counts,
+    npmi,
+    umass,
+)
+from trustream.evaluation.topic_comparison import (
+    TopicMatch,
+    diversity,
+    match_topics,
+    topic_distances,
+)
 
 __all__ = [
     "Bound",
@@ -33,6 +45,7 @@ __all__ = [
     "c_v",
     "chib",
     "coherence",
+    "coherence_of_counts",
     "completion",
     "completion_from",
     "diversity",
@@ -46,5 +59,6 @@ __all__ = [
     "split_tokens",
     "student_t_log_density",
     "top_items",
+    "topic_distances",
     "umass",
 ]

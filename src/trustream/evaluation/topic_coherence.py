@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from trustream.evaluation import cooccurrence, reference_corpora, word_lists
+from trustream.evaluation.cooccurrence import WindowCounts
 from trustream.evaluation.standard_errors import standard_error
 
 # Added to the probability of a pair, so that the logarithm exists for pairs that never occur.
@@ -113,7 +114,7 @@ def coherence(
     for k, topic in enumerate(words):
         if len(topic) < 2:
             raise ValueError(f"topic {k} has a single word, expected at least 2")
-    measure_of, default_window = _MEASURES[name]
+    _, default_window = _MEASURES[name]
     weights = word_lists.topic_weights(topics)
     width = None if weights is None else weights.shape[1]
     if reference_corpora.is_matrix(reference):
@@ -129,11 +130,37 @@ def coherence(
         window = default_window if window is None else window
         texts, column_of, columns = reference_corpora.texts(reference, words, width, vocabulary)
         counts = cooccurrence.in_texts(texts, column_of, columns, window, window_rule)
+    return coherence_of_counts(counts, name, window)
+
+
+def coherence_of_counts(
+    counts: WindowCounts, measure: str = "npmi", window: int | None = None
+) -> Coherence:
+    """Compute the coherence of topics whose top words were counted already.
+
+    Parameters
+    ----------
+    counts : WindowCounts
+        Windows with each pair of a topic's words, at least two words of each. Those of parts of a
+        reference may be added up.
+    measure : {"npmi", "umass", "c_v"}, default="npmi"
+    window : int, default=None
+        Tokens in a window, to be told; None for whole documents.
+
+    Examples
+    --------
+    >>> counts = cooccurrence.WindowCounts(4, [np.array([[3, 2], [2, 2]])])
+    >>> coherence_of_counts(counts).per_topic.round(4).tolist()
+    [0.415]
+    """
+    name = _ALIASES.get(measure, measure)
+    _check_options(name, 2, window, "exact")
+    measure_of, _ = _MEASURES[name]
     return Coherence(
         measure=name,
         per_topic=np.array([measure_of(joint, counts.n_windows) for joint in counts.joint]),
         unseen=np.array([int((joint.diagonal() == 0).sum()) for joint in counts.joint]),
-        n_words=max(len(topic) for topic in words),
+        n_words=max(len(joint) for joint in counts.joint),
         window=window,
         n_windows=counts.n_windows,
     )

@@ -114,6 +114,37 @@ def match_topics(first: Any, second: Any, distance: str = "hellinger") -> TopicM
     return TopicMatch(pairs, _pair_distances(a, b, pairs, distance), distance, (len(a), len(b)))
 
 
+def topic_distances(topics: Any, distance: str = "hellinger") -> np.ndarray:
+    """Compute the distances between all topics of a model.
+
+    Parameters
+    ----------
+    topics : array of shape (n_topics, n_features)
+        Weights, not negative; a row need not sum to one.
+    distance : {"hellinger", "cosine", "jensen-shannon", "total-variation"}, default="hellinger"
+        As in `match_topics`.
+
+    Returns
+    -------
+    array of shape (n_topics, n_topics)
+        Symmetric, from 0 to 1, with zeros on the diagonal.
+
+    Examples
+    --------
+    >>> topic_distances(np.array([[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]])).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
+    if distance not in DISTANCES:
+        raise ValueError(f"distance must be one of {DISTANCES}, got {distance!r}")
+    weights = _checked("topics", topics)
+    found = _all_distances(weights, weights, distance)
+    found = (found + found.T) / 2
+    # Equal up to rounding, of which a root makes 1e-8.
+    found[found < 1e-7] = 0.0
+    found[np.diag_indices_from(found)] = 0.0
+    return found
+
+
 def _checked(name: str, topics: Any) -> np.ndarray:
     """Weights as given, refused where they cannot be normalised to proportions."""
     try:
