@@ -73,7 +73,7 @@ def simulate(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Play DATA, a matrix of documents, into a new STORE word by word, learning meanwhile.
+    """Play DATA, a matrix or documents, into a new STORE word by word, learning meanwhile.
 
     At each tick some documents begin, and each that has begun shows its next word with some
     probability (section 4.3 of the paper).
@@ -82,8 +82,9 @@ def simulate(
     from trustream.streaming.simulation import run_simulation
 
     words = feeds.read_vocabulary(vocabulary)
-    counts = feeds.read_matrix(data, words)[:rows]
     with opened(store, create=True, min_documents=1) as found:
+        tokenise = feeds.agreed_tokeniser(found, None, data.name)
+        counts = feeds.read_matrix(data, words, tokenise=tokenise)[:rows]
         result = run_simulation(
             found,
             counts,

@@ -6,9 +6,11 @@ nobody would notice; so a feed with another tokeniser than the store's is refuse
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 from trustream.feeds.errors import FeedError
+from trustream.store.errors import StoreError
 from trustream.store.protocol import Store
 from trustream.text import Tokeniser, tokenise
 from trustream.tokenisers import (
@@ -57,7 +59,9 @@ def change_tokeniser(store: Store, tokeniser: Tokenise) -> TokeniserChange:
     ...     store.tokeniser().lower, change.before, change.n_documents
     (False, None, 0)
     """
-    before, now = store.tokeniser(), specification(tokeniser)
+    now, before = specification(tokeniser), None
+    with suppress(StoreError):  # what cannot be read is replaced
+        before = store.tokeniser()
     store.set_tokeniser(now)
     return TokeniserChange(before, now, store.totals().documents)
 
@@ -90,9 +94,9 @@ def agreed_tokeniser(store: Store, given: Tokenise | None, feed: str) -> Tokenis
     wanted = specification(given)
     if wanted != kept:
         raise FeedError(
-            f"{store.name} splits texts in another way ({difference(kept, wanted)}), and {feed} "
-            "would get other words than the documents there; leave the tokeniser out, or change "
-            "that of the store: `trustream tokeniser` says what it means"
+            f"{store.name} splits texts in another way ({difference(kept, wanted)}): {feed} would "
+            "get other words than its documents. Leave the tokeniser out, or change the store's "
+            f"first, by the same options of `trustream tokeniser {store.name}`"
         )
     return given
 
