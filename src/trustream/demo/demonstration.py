@@ -18,6 +18,7 @@ from trustream.store.protocol import Record, Totals
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import load_model, save_settings
 from trustream.streaming.trainer import StreamInfo, StreamTrainer
+from trustream.text import tokenise
 from trustream.topics.summary import summarise
 
 _FEWEST_DOCUMENTS = 100
@@ -88,7 +89,7 @@ def run(
     """
     out = Console() if out is None else out
     path = Path(tempfile.mkdtemp(prefix="trustream-"), "docstrings.db") if store is None else store
-    with open_store(path, min_documents=5, held_out=0.05) as opened:
+    with open_store(path, min_documents=5, held_out=0.05, tokeniser=tokenise) as opened:
         if opened.totals().documents:
             raise ValueError(f"{path} has documents already: name a file that does not exist")
         TopicStream().warm_up()

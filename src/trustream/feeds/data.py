@@ -12,7 +12,7 @@ from scipy import sparse
 
 from trustream.feeds.errors import FeedError
 from trustream.feeds.feed import Feed, open_feed
-from trustream.feeds.matrix_files import matrix_reader
+from trustream.feeds.matrix_files import column_names, matrix_reader
 from trustream.feeds.sources import FileSource, open_source
 from trustream.file_errors import readable
 from trustream.store.protocol import Record
@@ -30,11 +30,13 @@ class Data:
         name: of the file or stream, by which rows without an id of their own are named.
         matrix: (rows, columns) CSR array or dense array; None if these are documents.
         feed: where the documents come from; None if this is a matrix.
+        columns: names of a matrix's columns, if the file has a line of them.
     """
 
     name: str
     matrix: Any = None
     feed: Feed | None = None
+    columns: list[str] | None = None
 
     @property
     def rows(self) -> Any:
@@ -92,7 +94,8 @@ def read_data(source: str | Path | IO[bytes], *, format: str | None = None, **op
         read = matrix_reader(opened, options)
         if read is not None:
             with readable(opened.path.name):
-                return Data(opened.name, matrix=read(opened.path))
+                matrix = read(opened.path)
+                return Data(opened.name, matrix, columns=column_names(opened))
     feed = open_feed(opened, format=format, **{"require_id": False, **options})
     if feed.format == "ratings":
         raise FeedError(

@@ -59,6 +59,25 @@ def matrix_reader(
     raise ValueError(f"cannot tell the format of {source.name} by its name; known are {known}")
 
 
+def column_names(source: FileSource) -> list[str] | None:
+    """Return the names of columns in the first line of a CSV file of numbers, if it has some.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("cat,dog\\n1,2\\n")
+    ...     file.flush()
+    ...     column_names(FileSource(file.name))
+    ['cat', 'dog']
+    """
+    if source.suffix != ".csv" or source.compressed:
+        return None
+    with readable(source.name), source.path.open(encoding="utf-8-sig") as lines:
+        first = lines.readline()
+    if _is_numbers(first):
+        return None
+    return [name.strip().strip('"') for name in first.removeprefix("#").split(",")]
+
+
 def _is_table_of_texts(source: FileSource, options: Mapping[str, Any]) -> bool:
     """Whether a CSV file has texts in it: its first row under the names is not of numbers."""
     if options.get("delimiter") is not None:

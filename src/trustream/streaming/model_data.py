@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -90,7 +90,31 @@ def read_for_model(
     numbered = data.feed is not None and data.feed.format in _NUMBERED
     if vocabulary is not None and not (numbered and model.words is not None):
         model = model.with_words(vocabulary, vocabulary_name)
-    return ModelData(model, data)
+    if model.words is None and data.feed is not None:
+        raise ValueError(
+            f"{model.title} does not say which word each of its columns is, and {data.name} has "
+            "documents: give a vocabulary (a file with one word per line), or save the model with "
+            "its words (set_words)"
+        )
+    return ModelData(model, _by_name(data, model.words))
+
+
+def _by_name(data: Data, words: Sequence[str] | None) -> Data:
+    """A matrix whose columns are named by the model's words, in the order of the model."""
+    names = data.columns
+    if names is None or words is None or names == words:
+        return data
+    known = set(words).intersection(names)
+    if sorted(names) == sorted(words):
+        place = {name: column for column, name in enumerate(names)}
+        return replace(data, matrix=data.matrix[:, [place[word] for word in words]])
+    if known and len(names) == len(words):
+        strange = next(name for name in names if name not in known)
+        raise ValueError(
+            f"{data.name} names its columns by other words than the model, {strange!r:.60} among "
+            "them: give it the model's columns, or leave the line of names out"
+        )
+    return data
 
 
 def _tokenise(model: FittedModel, given: Tokenise | None) -> Tokenise:
