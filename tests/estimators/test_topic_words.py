@@ -127,7 +127,7 @@ def test_files_with_wrong_words(
     else:
         header["tokeniser"] = {"pattern": "("} if damage == "tokeniser" else "tokenise"
     persist.write(path, arrays, header)
-    with pytest.raises(ValueError, match="cannot read .*model: it is damaged"):
+    with pytest.raises(ValueError, match=r"cannot read .*model: it is damaged"):
         trustream.load(path)
 
 

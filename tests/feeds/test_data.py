@@ -34,7 +34,11 @@ def test_a_table_of_texts(tmp_path: Path) -> None:
     with pytest.raises(FeedError, match="no column 'text'; its columns are 'key', 'body'"):
         list(read_data(other).rows)
     assert ids(read_data(other, text_column="body", id_column="key")) == ["a", "b", "c"]
-    assert ids(read_data(other, text_column="body")) == ["other.csv:2", "other.csv:3", "other.csv:4"]
+    assert ids(read_data(other, text_column="body")) == [
+        "other.csv:2",
+        "other.csv:3",
+        "other.csv:4",
+    ]
     cut = write(tmp_path / "cut.csv", TEXTS.replace(",", ";"))
     assert ids(read_data(cut, delimiter=";")) == ["a", "b", "c"]
 

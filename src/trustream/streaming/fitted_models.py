@@ -120,6 +120,11 @@ def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
     is_address = "://" in source or source.startswith(("env:", "@"))
     title = Path(source).name
     if not (is_address or _is_sqlite(source)):
+        if name != DEFAULT_NAME:
+            raise ValueError(
+                f"{title} is a file with one model, or there is none: names such as {name!r:.60} "
+                "are for the models of a store"
+            )
         estimator = persist.load(source)
     else:
         with open_store(source, create=False) as store:
