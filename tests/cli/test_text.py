@@ -130,6 +130,10 @@ def test_parquet(folder: Path, tmp_path: Path) -> None:
     found = lines("transform", folder / "topics.db", path, *columns)
     assert [(row["id"], row["n_known"]) for row in found] == [("a", 2), ("b", 1)]
     assert "no column 'text'" in fails("transform", folder / "topics.db", path)
+    message = fails("transform", folder / "topics.db", path, *columns[:3], "id")
+    assert "no column 'id'" in message
+    unnamed = lines("transform", folder / "topics.db", path, *columns[:2])
+    assert [row["id"] for row in unnamed] == ["new.parquet:1", "new.parquet:2"]
 
 
 def test_text_and_json_agree(folder: Path) -> None:

@@ -45,7 +45,7 @@ def vocabulary_option(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of data; `opened_data` takes their values."""
-    command = tokeniser_options(command)
+    command = tokeniser_options("the model's")(command)
     for option in (
         click.option("--delimiter", help="Between columns of csv.  [default: by the file's name]"),
         click.option("--text-column", help="Of csv and parquet.  [default: text]"),
@@ -72,6 +72,8 @@ def opened_data(model: FittedModel, data: Path | str, options: dict[str, Any]) -
     words = None if vocabulary is None else feeds.read_vocabulary(vocabulary)
     format_ = options.pop("format_")
     given = {name: value for name, value in options.items() if value is not None}
+    if "id_column" in given:
+        given["require_id"] = True  # a column that is not there is a mistake
     return read_for_model(
         model,
         data,

@@ -75,7 +75,7 @@ Examples:
     type=click.Choice(["title", "id"]),
     help="What names a page of a MediaWiki dump.",
 )
-@tokeniser_options
+@tokeniser_options("the store's")
 @_limit("--max-bytes", 2**25, "Bytes of a line, row or page; a longer one is a bad record.")
 @_limit("--max-words", 2**22, "Words of a record; one with more is a bad record.")
 @_limit("--max-columns", 10_000, "Columns of a table; one with more is not read.")

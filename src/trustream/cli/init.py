@@ -55,7 +55,7 @@ Examples:
     type=InputFile(),
     help="Only these words, one per line, all from the first document on.",
 )
-@tokeniser_options
+@tokeniser_options()
 @method_option
 @click.option(
     "--preset",

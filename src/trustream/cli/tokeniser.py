@@ -20,7 +20,7 @@ Examples:
 
 @click.command(epilog=_EPILOG)
 @store_argument
-@tokeniser_options
+@tokeniser_options("as it is")
 @click.option("--default", "usual", is_flag=True, help="The usual way, but for the other options.")
 @json_option
 def tokeniser(store: str, usual: bool, as_json: bool, **options: Any) -> None:

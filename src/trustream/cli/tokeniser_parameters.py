@@ -9,6 +9,7 @@ import click
 
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Whole
+from trustream.cli.shared_parameters import Decorator
 
 _NAMES = {
     "word_pattern": "pattern",
@@ -18,28 +19,30 @@ _NAMES = {
 }
 
 
-def tokeniser_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options of a tokeniser; `taken_tokeniser` takes their values."""
-    for option in (
-        click.option(
-            "--keep-case/--lower-case",
-            default=None,
-            help="Whether text keeps its case.  [default: lower case]",
+def tokeniser_options(kept: str | None = None) -> Decorator:
+    """Return a decorator that adds the options of a tokeniser; `taken_tokeniser` takes the values.
+
+    `kept` says whose tokeniser is the default; None is the usual one.
+    """
+
+    def option(name: str, text: str, usual: str, **more: Any) -> Decorator:
+        return click.option(name, help=f"{text}  [default: {kept or usual}]", **more)
+
+    options = (
+        option("--word-pattern", "Regular expression of a word in text.", "letters"),
+        option("--min-length", "Letters of a word in text.", "3", type=Whole(1)),
+        option(
+            "--stop-words", "Words to leave out of text, one per line.", "English", type=InputFile()
         ),
-        click.option(
-            "--stop-words",
-            type=InputFile(),
-            help="Words to leave out of text, one per line.  [default: English ones]",
-        ),
-        click.option(
-            "--min-length", type=Whole(1), help="Letters of a word in text.  [default: 3]"
-        ),
-        click.option(
-            "--word-pattern", help="Regular expression of a word in text.  [default: letters]"
-        ),
-    ):
-        command = option(command)
-    return command
+        option("--keep-case/--lower-case", "Case of words in text.", "lower case", default=None),
+    )
+
+    def decorate(command: Callable[..., Any]) -> Callable[..., Any]:
+        for add in reversed(options):
+            command = add(command)
+        return command
+
+    return decorate
 
 
 def taken_tokeniser(options: dict[str, Any], kept: Any = None) -> Any:
