@@ -8,14 +8,26 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from trustream import _schema
 from trustream._stop_words import STOP_WORDS
 from trustream.file_errors import lines_of
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+# What `Tokeniser.from_dict` takes, of which a store or a model file may hold anything.
+_DATA = {
+    "pattern": _schema.text,
+    "min_length": _schema.integer(1),
+    "stop_words": _schema.Rule(
+        lambda value: isinstance(value, list) and all(isinstance(word, str) for word in value),
+        "a list of words",
+    ),
+    "lower": _schema.boolean,
+}
 
 # Characters that are put in their normal form at once: the time grows with the square of a run of
 # combining marks, and a thousand of them take a millisecond.
@@ -101,6 +113,15 @@ class Tokeniser:
     True
     >>> Tokeniser(r"[\\w-]+", min_length=1, stop_words=["a"], lower=False)("A trust-region a C++")
     ['A', 'trust-region', 'C']
+
+    Two tokenisers are equal if they make the same words in the same way, and a tokeniser is plain
+    data, so that a store or a model file can keep it:
+
+    >>> words = Tokeniser(min_length=2, stop_words=["and"], lower=False)
+    >>> words.to_dict()
+    {'pattern': '[^\\\\W\\\\d_]+', 'min_length': 2, 'stop_words': ['and'], 'lower': False}
+    >>> Tokeniser.from_dict(words.to_dict()) == words
+    True
     """
 
     def __init__(
@@ -115,6 +136,8 @@ class Tokeniser:
             self._pattern = re.compile(r"[^\W\d_]+" if pattern is None else pattern)
         except re.error as error:
             raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
+        if not self._pattern.pattern:
+            raise ValueError("pattern is empty, which no word matches; give a regular expression")
         if self._pattern.groups > 1:
             raise ValueError(f"pattern {pattern!r} has more than one group; write (?:...)")
         if min_length < 1:
@@ -128,6 +151,62 @@ class Tokeniser:
         words = self._pattern.findall(self._normal(text))
         short, stop = self._min_length, self._stop_words
         return [word for word in words if len(word) >= short and word not in stop]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tokeniser) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    def __repr__(self) -> str:
+        return (
+            f"Tokeniser({self.pattern!r}, min_length={self.min_length}, "
+            f"stop_words=<{len(self.stop_words)} words>, lower={self.lower})"
+        )
+
+    @property
+    def pattern(self) -> str:
+        """The regular expression of a word."""
+        return self._pattern.pattern
+
+    @property
+    def min_length(self) -> int:
+        """Letters of the shortest word."""
+        return self._min_length
+
+    @property
+    def stop_words(self) -> frozenset[str]:
+        """The words that are left out, as they are compared."""
+        return self._stop_words
+
+    @property
+    def lower(self) -> bool:
+        """Whether words are put in lower case."""
+        return self._lower
+
+    @property
+    def _key(self) -> tuple[str, int, frozenset[str], bool]:
+        return self.pattern, self.min_length, self.stop_words, self.lower
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as values that JSON has, stop words and all."""
+        return {
+            "pattern": self.pattern,
+            "min_length": self.min_length,
+            "stop_words": sorted(self.stop_words),
+            "lower": self.lower,
+        }
+
+    @classmethod
+    def from_dict(cls, values: Any) -> Tokeniser:
+        """Return the tokeniser that `to_dict` wrote down; a ValueError says what is wrong."""
+        _schema.check_values(values, _DATA, "the tokeniser")
+        return cls(
+            values["pattern"],
+            min_length=values["min_length"],
+            stop_words=values["stop_words"],
+            lower=values["lower"],
+        )
 
     def _normal(self, text: str) -> str:
         text = _composed(text)

@@ -72,7 +72,9 @@ NOT_OF_A_COMMAND = {
     },
     "the name of a function or of a part of a file, for programs": {
         "open_store", "pack_strings", "append_id", "expected_statistics", "log_normaliser",
+        "count_matrix", "set_words",
     },
+    "a Python function that no command can be given": {"tokenise"},
     "a limit without an option; what else to do is said": {"max_document_tokens"},
 }  # fmt: skip
 

@@ -132,8 +132,8 @@ def test_transform_export_and_evaluate(trained: Path, tmp_path: Path) -> None:
     new = tmp_path / "new.txt"
     new.write_text("a dog and a cat\nthe bank, its rate\n")
     rows = [json.loads(line) for line in ok("transform", trained, new, "--json").splitlines()]
-    theta = np.array([row["theta"] for row in rows])
-    assert theta.argmax(axis=1)[0] != theta.argmax(axis=1)[1]
+    assert [row["id"] for row in rows] == ["new.txt:1", "new.txt:2"]
+    assert rows[0]["topics"][0]["topic"] != rows[1]["topics"][0]["topic"]
     assert "0:" in ok("transform", trained, new)
     path = tmp_path / "model.safetensors"
     assert values("export", trained, path)["words"] == 10
@@ -261,13 +261,14 @@ def test_simulate(tmp_path: Path) -> None:
 def test_ingest_options(tmp_path: Path) -> None:
     """Columns, words and names as asked for."""
     store = tmp_path / "options.db"
-    ok("init", store, "--topics", 2, "--min-documents", 1)
     table = tmp_path / "notes.csv"
     table.write_text('key;body\na;"Cat Dog x1"\nb;Bird\n')
     (tmp_path / "stop.txt").write_text("Bird\n")
-    ok("ingest", store, table, "--delimiter", ";", "--id-column", "key", "--text-column", "body",
+    ok("init", store, "--topics", 2, "--min-documents", 1,
        "--keep-case", "--stop-words", tmp_path / "stop.txt", "--word-pattern", r"\w+",
        "--min-length", 2)  # fmt: skip
+    ok("ingest", store, table, "--delimiter", ";", "--id-column", "key", "--text-column", "body",
+       "--keep-case")  # fmt: skip
     ratings = tmp_path / "ratings.csv"
     ratings.write_text("who,what,stars,timestamp\nann,Alien,5,2\nann,Brazil,1,1\n")
     ok("ingest", store, ratings, "--format", "ratings", "--user-column", "who", "--item-column",

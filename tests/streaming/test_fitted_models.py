@@ -19,6 +19,7 @@ from trustream.streaming.fitted_models import (
     without_column_names,
 )
 from trustream.streaming.published import MissingModelError, load_model
+from trustream.text import Tokeniser
 
 
 def test_export_and_load(trained_store: DocumentStore, tmp_path: Path) -> None:
@@ -26,6 +27,15 @@ def test_export_and_load(trained_store: DocumentStore, tmp_path: Path) -> None:
     assert export_model(trained_store, path) == ExportedModel(str(path), 2, 10)
     of_file, of_store = load_fitted(path), load_fitted(trained_store.name)
     assert (of_file.title, of_store.title) == ("topics.safetensors", "topics.db")
+    assert of_file.tokeniser is None is of_store.tokeniser  # its words never were texts
+    trained_store.set_tokeniser(Tokeniser(lower=False))
+    export_model(trained_store, path)
+    assert (
+        load_fitted(path).tokeniser
+        == Tokeniser(lower=False)
+        == load_model(trained_store).tokeniser_
+    )
+    assert load_fitted(trained_store.name).tokeniser == trustream.load(path).tokeniser_
     assert of_file.words == of_store.words and sorted(of_file.words or []) == sorted(PETS + MONEY)
     counts = np.eye(10, dtype=int)
     with warnings.catch_warnings():
@@ -53,6 +63,8 @@ def test_without_a_model(empty_store: DocumentStore, trained_path: Path, tmp_pat
         load_fitted(trained_path, "other")
     with pytest.raises(FileNotFoundError, match="there is no model file"):
         load_fitted(tmp_path / "none")
+    with pytest.raises(ValueError, match="names such as 'other' are for the models of a store"):
+        load_fitted(tmp_path / "none", "other")
     with pytest.raises(StoreError, match="NOTHING"):
         load_fitted("env:NOTHING")
     assert sorted(path.name for path in tmp_path.iterdir() if "model" in path.name) == []

@@ -6,7 +6,7 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +61,11 @@ def test_chunks_do_not_matter(model: Any, monkeypatch: pytest.MonkeyPatch) -> No
     assert list(infer(model, iter(new))) == whole
     assert [document.row for document in whole] == [*range(23)]
     assert [document.id for document in whole] == [record.key for record in new]
+    matrix = matrix_of(model, [record.words for record in new])
+    for counts in (matrix, matrix.toarray(), matrix.tocoo()):
+        rows = list(infer(model, counts, name="new.npz"))
+        assert [replace(row, id=key.id) for row, key in zip(rows, whole, strict=True)] == whole
+        assert [row.id for row in rows] == [f"new.npz:{i}" for i in range(1, 24)]
 
 
 def test_long_streams_are_consumed_as_needed(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,17 +95,21 @@ def test_the_largest_topics_come_first(model: Any) -> None:
 
 def test_unknown_words_and_documents_without_words(model: Any) -> None:
     prior = model.doc_topic_prior_ / model.doc_topic_prior_.sum()
-    for document in infer(model, [[], ["nothing", "known"], {}, Record("e", [])]):
+    for document in infer(model, [[], ["nothing", "known"], {}, Record("e", []), {"no": 2}]):
         np.testing.assert_allclose(document.proportions, prior, rtol=1e-5)
+        assert document.n_known == 0 and document.topics == []
+        assert document.n_tokens == (2 if document.row in (1, 4) else 0)
     assert list(infer(model, [])) == []
-    assert list(infer(model, [["cat", "?"]])) == list(infer(model, [["cat"]]))
+    (half,), (whole,) = infer(model, [["cat", "?"]]), infer(model, [["cat"]])
+    assert (half.n_tokens, half.n_known) == (2, 1) and replace(half, n_tokens=1) == whole
 
 
 def test_columns_that_lost_their_words_are_not_used(model: Any) -> None:
     words = [str(word) for word in model.feature_names_in_]
     gone = [word if word != "cat" else "" for word in words]
     (found,) = infer(model, [["cat", ""]], vocabulary=gone)
-    assert found == next(infer(model, [[]]))
+    assert replace(found, n_tokens=0) == next(infer(model, [[]]))
+    assert (found.n_tokens, found.n_known) == (2, 0)
 
 
 def test_models_without_names_need_a_vocabulary() -> None:

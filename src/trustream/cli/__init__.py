@@ -19,6 +19,7 @@ from trustream.cli.init import init
 from trustream.cli.recommend import recommend
 from trustream.cli.simulate import simulate
 from trustream.cli.status import status
+from trustream.cli.tokeniser import tokeniser
 from trustream.cli.topics import topics
 from trustream.cli.train import train
 from trustream.cli.transform import transform
@@ -44,7 +45,7 @@ def main() -> None:
 
 
 for command in (
-    demo, init, ingest, train, status, topics, transform, evaluate, export, check, recommend,
-    simulate, completion,
+    demo, init, ingest, train, status, topics, transform, evaluate, export, check, tokeniser,
+    recommend, simulate, completion,
 ):  # fmt: skip
     main.add_command(command)

@@ -7,11 +7,17 @@ from typing import Any
 
 import click
 
-from trustream.cli.completion import file_names
+from trustream.cli.data_parameters import (
+    data_argument,
+    data_options,
+    data_title,
+    model_argument,
+    opened_data,
+)
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Whole
-from trustream.cli.output import echo_json, echo_table, progress
-from trustream.cli.shared_parameters import jobs_option, naming_init, seed_option
+from trustream.cli.output import echo, echo_json, echo_table, progress
+from trustream.cli.shared_parameters import jobs_option, model_option, naming_init, seed_option
 
 # Repeated here, so that --help does not load the library; a test compares them.
 MEASURES = (
@@ -25,12 +31,13 @@ Examples:
   trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt
   trustream evaluate topics.safetensors held_out.npz -m left-to-right -m npmi
   trustream evaluate topics.db new.txt --json
+  zcat new.jsonl.gz | trustream evaluate topics.db - --format jsonl
 """
 
 
 @click.command(epilog=_EPILOG, short_help="Score a model on held-out DATA.")
-@click.argument("model", metavar="MODEL_OR_STORE", shell_complete=file_names)
-@click.argument("data", type=InputFile())
+@model_argument
+@data_argument
 @click.option(
     "-m",
     "--measure",
@@ -41,11 +48,8 @@ Examples:
     help="One of " + ", ".join(MEASURES) + "; repeatable.  "
     "[default: chib, completion, bound, npmi, diversity]",
 )
-@click.option(
-    "--vocabulary",
-    type=InputFile(),
-    help="Words by column, one per line; needed for text if the model has no names.",
-)
+@data_options
+@model_option
 @click.option(
     "--reference",
     type=InputFile(),
@@ -58,52 +62,65 @@ Examples:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def evaluate(
     model: str,
-    data: Path,
+    data: Path | str,
     measures: tuple[str, ...],
-    vocabulary: Path | None,
+    name: str,
     reference: Path | None,
     rows: int | None,
     words: int,
     seed: int,
     jobs: int | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Score a model on held-out DATA: likelihood, bound, coherence, density.
 
-    MODEL_OR_STORE is a file that an estimator saved, or a document store with a model. DATA is a
-    matrix with the model's columns (.npz, .npy, .mtx, .csv) or text (.txt with one document per
-    line, .jsonl with a text or tokens in each line).
+    MODEL_OR_STORE is a store with a model, or a file that `export` or an estimator's `save` wrote.
+    DATA are documents in any format that `ingest` reads (.jsonl, .csv or .parquet with texts, .txt
+    with one document per line, ...; - is standard input), or a matrix with the model's columns
+    (.npz, .npy, .mtx, .csv of numbers). Texts are split into words as those that the model has
+    learned from.
     """
-    from trustream import feeds
     from trustream.evaluation.report import report
     from trustream.streaming.fitted_models import load_fitted
 
     with naming_init(model):
-        fitted = load_fitted(model)
-    if vocabulary is not None:
-        fitted = fitted.with_words(feeds.read_vocabulary(vocabulary), vocabulary.name)
-    X = feeds.read_matrix(data, fitted.words)
+        fitted = load_fitted(model, name)
+    found = opened_data(fitted, data, dict(options))
+    other = None
+    if reference is not None:
+        other = opened_data(fitted, reference, {**options, "format_": None}).counts()
     result = report(
         fitted.estimator,
-        X if rows is None else X[:rows],
+        found.counts(rows),
         measures=measures or None,
-        reference=None if reference is None else feeds.read_matrix(reference, fitted.words),
+        reference=other,
         n_words=words,
-        vocabulary=fitted.words,
+        vocabulary=found.model.words,
         random_state=seed,
         n_jobs=jobs,
         progress=progress,
     )
+    if result.n_empty:
+        echo(
+            f"Warning: the model knows no word of {result.n_empty:,} of {result.n_rows:,} "
+            "documents, which count for nothing here",
+            err=True,
+        )
     if as_json:
         echo_json(result.to_json(), indent=2)
     else:
-        _print(result, fitted.title, data.name)
+        _print(result, fitted.title, data_title(data))
 
 
 def _print(result: Any, model: str, data: str) -> None:
     size = f"{result.n_rows:,} rows"
     if result.n_tokens is not None:
         size = f"{result.n_rows:,} documents, {result.n_tokens:,} words"
+    if result.n_empty:
+        size = f"{result.n_rows:,} documents ({result.n_empty:,} without a known word), " + (
+            f"{result.n_tokens:,} words"
+        )
     rows = []
     for figure in result.figures:
         error = "" if figure.standard_error is None else f"{figure.standard_error:.4f}"

@@ -23,7 +23,11 @@ Examples:
 @model_option
 @json_option
 def export(store: str, path: Path, name: str, as_json: bool) -> None:
-    """Write a STORE's model to PATH, for `trustream.load` and `trustream evaluate`."""
+    """Write a STORE's model to PATH, for `trustream.load` and the other commands.
+
+    The file has the words of the topics and how texts are split into words: `topics`, `transform`
+    and `evaluate` take it in the place of the STORE.
+    """
     from trustream.streaming.fitted_models import export_model
 
     with opened(store) as found:

@@ -17,6 +17,7 @@ from trustream.cli.number_parameters import Real, Whole
 from trustream.cli.option_names import in_current_options
 from trustream.cli.output import echo, echo_json, progress
 from trustream.cli.shared_parameters import json_option, opened, store_argument
+from trustream.cli.tokeniser_parameters import taken_tokeniser, tokeniser_options
 
 if TYPE_CHECKING:
     from trustream import feeds
@@ -81,14 +82,7 @@ Examples:
     type=click.Choice(["title", "id"]),
     help="What names a page of a MediaWiki dump.",
 )
-@click.option("--word-pattern", help="Regular expression of a word in text.")
-@click.option("--min-length", type=Whole(1), help="Letters of a word in text.")
-@click.option(
-    "--stop-words",
-    type=InputFile(),
-    help="Words to leave out of text, one per line.  [default: English ones]",
-)
-@click.option("--keep-case", is_flag=True, help="Do not make text lower case.")
+@tokeniser_options("the store's")
 @_limit("--max-bytes", 2**25, "Bytes of a line, row or page; a longer one is a bad record.")
 @_limit("--max-words", 2**22, "Words of a record; one with more is a bad record.")
 @_limit("--max-columns", 10_000, "Columns of a table; one with more is not read.")
@@ -105,10 +99,6 @@ def ingest(
     idle: float | None,
     batch: int,
     vocabulary: Path | None,
-    word_pattern: str | None,
-    min_length: int | None,
-    stop_words: Path | None,
-    keep_case: bool,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -116,13 +106,18 @@ def ingest(
 
     A file that was read before adds only what was appended to it since. An ingest that was stopped
     or killed goes on where it was when it is run again.
+
+    Texts are split into words as the STORE says (`trustream tokeniser`). The options for it are
+    refused if they say something else; a STORE that does not say keeps those of the first ingest.
     """
     from trustream import feeds
 
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
-    options["tokenise"] = _tokeniser(word_pattern, min_length, stop_words, keep_case)
     with opened(store) as found:
+        tokeniser = taken_tokeniser(options, found.tokeniser())
+        if tokeniser is not None:
+            options["tokenise"] = tokeniser
         for file in files:
             title = "standard input" if file == "-" else Path(file).name
             so_far = _SoFar(found.name, title, from_file=file != "-", again=again)
@@ -186,18 +181,6 @@ def _size(file: str, format_: str | None, follow: bool) -> tuple[int | None, str
     rows = format_ == "parquet" or path.suffix.lower() in _ROW_SUFFIXES
     known = not (follow or file == "-" or rows) and os.path.isfile(path)
     return path.stat().st_size if known else None, "rows" if rows else "bytes"
-
-
-def _tokeniser(
-    pattern: str | None, min_length: int | None, stop_words: Path | None, keep_case: bool
-) -> Any:
-    from trustream import text
-
-    given = {"pattern": pattern, "min_length": min_length, "stop_words": stop_words}
-    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    if keep_case:
-        options["lower"] = False
-    return text.Tokeniser(**options) if options else text.tokenise
 
 
 def _others(result: Any) -> str:

@@ -19,11 +19,13 @@ from trustream.cli.shared_parameters import (
     store_argument,
     topics_option,
 )
+from trustream.cli.tokeniser_parameters import taken_tokeniser, tokeniser_options
 
 _EPILOG = """\b
 Examples:
   trustream init topics.db --topics 100
   trustream init postgresql://localhost/topics --topics 400
+  trustream init code.db --keep-case --word-pattern '\\w+'
 """
 
 
@@ -53,6 +55,7 @@ Examples:
     type=InputFile(),
     help="Only these words, one per line, all from the first document on.",
 )
+@tokeniser_options()
 @method_option
 @click.option(
     "--preset",
@@ -81,10 +84,12 @@ def init(
     batch: int | None,
     seed: int,
     as_json: bool,
+    **text_options: Any,
 ) -> None:
     """Make a STORE for documents and for a model with some number of topics.
 
-    STORE is a file name (SQLite) or a postgresql:// address.
+    STORE is a file name (SQLite) or a postgresql:// address. It keeps how texts are split into
+    words, for all that is ingested, transformed and evaluated.
     """
     from trustream import feeds
     from trustream.streaming.setup import init_store
@@ -100,6 +105,7 @@ def init(
         batch_size=batch,
         random_state=seed,
         held_out=held_out,
+        tokeniser=taken_tokeniser(text_options),
         **options,
     )
     if as_json:

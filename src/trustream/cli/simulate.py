@@ -75,7 +75,7 @@ def simulate(
     seed: int,
     as_json: bool,
 ) -> None:
-    """Play DATA, a matrix of documents, into a new STORE word by word, learning meanwhile.
+    """Play DATA, a matrix or documents, into a new STORE word by word, learning meanwhile.
 
     At each tick some documents begin, and each that has begun shows its next word with some
     probability (section 4.3 of the paper).
@@ -84,8 +84,9 @@ def simulate(
     from trustream.streaming.simulation import run_simulation
 
     words = feeds.read_vocabulary(vocabulary)
-    counts = feeds.read_matrix(data, words)[:rows]
     with opened(store, create=True, min_documents=1) as found:
+        tokenise = feeds.agreed_tokeniser(found, None, data.name)
+        counts = feeds.read_matrix(data, words, tokenise=tokenise)[:rows]
         if_interrupted(
             f"What was played so far is in {found.name}, and trustream train {repeatable(store)} "
             "learns from it. A simulation cannot go on: begin again with another STORE."

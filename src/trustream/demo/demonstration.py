@@ -19,6 +19,7 @@ from trustream.store.protocol import Record, Totals
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import load_model, save_settings
 from trustream.streaming.trainer import StreamInfo, StreamTrainer
+from trustream.text import tokenise
 from trustream.topics.summary import summarise
 
 _FEWEST_DOCUMENTS = 100
@@ -88,7 +89,10 @@ def run(
         If fewer than 100 docstrings are found, or the store has documents already.
     """
     out = Console() if out is None else out
-    with _place(store) as path, open_store(path, min_documents=5, held_out=0.05) as opened:
+    with (
+        _place(store) as path,
+        open_store(path, min_documents=5, held_out=0.05, tokeniser=tokenise) as opened,
+    ):
         if opened.totals().documents:
             raise ValueError(f"{path} has documents already: name a file that does not exist")
         TopicStream().warm_up()

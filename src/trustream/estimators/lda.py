@@ -18,13 +18,14 @@ from trustream.estimators import parameters, topic_models
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.topic_scores import TopicScores
+from trustream.estimators.topic_words import TopicWords
 from trustream.learning import recipe, state_arrays
 from trustream.models.lda import LdaModel, LdaPrior
 
 
 @persist.register
 class LatentDirichletAllocation(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicScores, VariationalEstimator
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicScores, TopicWords, VariationalEstimator
 ):
     """Topics of documents, learned by trust-region stochastic variational inference.
 
@@ -129,6 +130,10 @@ class LatentDirichletAllocation(
         Passes of the last `fit`.
     n_batch_iter_ : int
         Steps taken.
+    words_ : list of str or None
+        Words by column, from `set_words` or from the frame that was fitted.
+    tokeniser_ : Tokeniser or None
+        What makes such words of texts, if the model knows it.
 
     Examples
     --------
@@ -256,15 +261,16 @@ class LatentDirichletAllocation(
         ----------
         n : int, default=10
         feature_names : sequence of str, default=None
-            Words by column; None takes the columns of the frame that was fitted, or x0, x1, ...
+            Words by column; None takes `words_`, those of `set_words` or the columns of the frame
+            that was fitted, or else x0, x1, ...
         """
         state = self._shown
         if n < 1:
             raise ValueError(f"n must be at least 1, got {n}")
         n_features = self.n_features_in_
-        names = feature_names
+        names = self.words_ if feature_names is None else feature_names
         if names is None:
-            names = getattr(self, "feature_names_in_", [f"x{i}" for i in range(n_features)])
+            names = [f"x{i}" for i in range(n_features)]
         if len(names) != n_features:
             raise ValueError(f"feature_names has {len(names)} words, the model has {n_features}")
         # All topics are judged by lambda: within a topic, E[beta] has the same order.
@@ -333,6 +339,8 @@ class LatentDirichletAllocation(
 
     def _check_counts(self, X: Any, reset: bool) -> sp.csr_array:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
+        if reset:
+            self._forget_words()
         X = X if sp.issparse(X) else matrices.csr(X)
         if X.dtype.kind == "b" or X.data.min(initial=0) < 0:
             # What stands at one place counts together: once if truths, and perhaps not negative.

@@ -10,7 +10,9 @@ import numpy as np
 from trustream import persist
 from trustream._schema import Array, Described, check_arrays, check_entries, check_values, shown
 from trustream.estimators import parameters, schemas
+from trustream.estimators.topic_words import checked_words
 from trustream.learning import state_arrays
+from trustream.tokenisers import from_dict
 
 
 def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -33,6 +35,8 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
             raise ValueError(f"cannot save the parameter {key}={value!r}")
     if hasattr(estimator, "feature_names_in_"):
         arrays["feature_names"] = persist.pack_strings(list(estimator.feature_names_in_))
+    if getattr(estimator, "_words", None) is not None:
+        arrays["words"] = persist.pack_strings(estimator._words)
     attributes = {
         name: plain(getattr(estimator, name))
         for name in schemas.ATTRIBUTES
@@ -45,6 +49,8 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         **state_header,
         "rng": persist.generator_to_json(estimator._rng),
     }
+    if getattr(estimator, "_tokeniser", None) is not None:
+        header["tokeniser"] = estimator._tokeniser.to_dict()
     try:
         check(type(estimator), header, arrays)
     except ValueError as error:
@@ -73,14 +79,16 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
 
     Nothing is made of the size that a file claims before this.
     """
-    check_values(header, schemas.HEADER, "the header", may_lack=state_arrays.MAY_LACK)
+    may_lack = (*state_arrays.MAY_LACK, "tokeniser")
+    check_values(header, schemas.HEADER, "the header", may_lack=may_lack)
     check_values(header["attributes"], schemas.ATTRIBUTES, "the attributes", schemas.MAY_LACK)
     estimator = cls(**_plain_params(cls, header["params"], entries))
     _validate(estimator)
     n_features = header["attributes"]["n_features_in_"]
     table = estimator._format(n_features).table(header)
     given = {f"param.{name}": rule for name, rule in estimator._array_params(n_features).items()}
-    optional = {"feature_names": Array(None, ("uint8",)), **given}
+    packed = Array(None, ("uint8",))
+    optional = {"feature_names": packed, "words": packed, **given}
     check_entries(entries, table | optional, may_lack=optional)
     return table | optional
 
@@ -97,6 +105,11 @@ def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray])
         if len(names) != estimator.n_features_in_:
             raise ValueError(f"{len(names)} names for {estimator.n_features_in_} features")
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    if "words" in arrays:
+        words = persist.unpack_strings(arrays["words"])
+        estimator._words = checked_words(words, estimator.n_features_in_)
+    if "tokeniser" in header:
+        estimator._tokeniser = from_dict(header["tokeniser"])
     estimator._state = state_arrays.from_arrays(
         estimator._format(estimator.n_features_in_), header, arrays
     )

@@ -12,6 +12,7 @@ HEADER: dict[str, Rule] = {
     "attributes": mapping,
     **state_arrays.HEADER,
     "rng": mapping,
+    "tokeniser": mapping,
 }
 # All that a file may set on an estimator, besides parameters.
 ATTRIBUTES: dict[str, Rule] = {

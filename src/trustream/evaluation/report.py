@@ -51,12 +51,14 @@ class Report:
         n_rows: documents or data points.
         n_tokens: words, None for mixtures.
         figures: the numbers.
+        n_empty: documents without a word that the model knows, of which it says nothing.
     """
 
     model: str
     n_rows: int
     n_tokens: int | None
     figures: list[Figure]
+    n_empty: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON values; infinite numbers and NaN become None.
@@ -168,7 +170,8 @@ def report(
     n_tokens = float(X.sum())
     if not np.isfinite(n_tokens):
         raise ValueError("X has entries that are NaN or infinite; give counts")
-    return Report(name, X.shape[0], int(n_tokens), figures)
+    n_empty = int((np.asarray(X.sum(axis=1)) == 0).sum())
+    return Report(name, X.shape[0], int(n_tokens), figures, n_empty)
 
 
 def _held_out(

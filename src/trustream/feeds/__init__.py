@@ -8,24 +8,28 @@
 
 `ingest` adds the records of a feed to a store, each exactly once; `read` yields what is in a feed,
 bad records among it, and stores nothing. `read_documents` yields the documents alone,
-`read_matrix` returns a matrix, or documents as one, `read_ratings` the columns of a table of
-ratings, and `read_vocabulary` words.
+`read_data` tells documents from matrices, `read_matrix` returns a matrix, or documents as one,
+`read_ratings` the columns of a table of ratings, and `read_vocabulary` words. `change_tokeniser`
+lets a store split texts in another way.
 """
 
+from trustream.feeds.data import Data, read_data, read_matrix
 from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
 from trustream.feeds.feed import read, read_documents
 from trustream.feeds.formats import FORMATS
 from trustream.feeds.ingestion import ingest
 from trustream.feeds.items import Item, Mark
-from trustream.feeds.matrix_files import read_matrix, read_vocabulary
+from trustream.feeds.matrix_files import read_vocabulary
 from trustream.feeds.options import Options, RatingColumns
 from trustream.feeds.rating_files import read_ratings
 from trustream.feeds.results import IngestResult, Progress
+from trustream.feeds.store_tokeniser import TokeniserChange, agreed_tokeniser, change_tokeniser
 
 __all__ = [
     "FORMATS",
     "BadRecord",
     "BadRecordError",
+    "Data",
     "FeedError",
     "IngestResult",
     "Item",
@@ -33,8 +37,12 @@ __all__ = [
     "Options",
     "Progress",
     "RatingColumns",
+    "TokeniserChange",
+    "agreed_tokeniser",
+    "change_tokeniser",
     "ingest",
     "read",
+    "read_data",
     "read_documents",
     "read_matrix",
     "read_ratings",

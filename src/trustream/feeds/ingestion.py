@@ -15,6 +15,7 @@ from trustream.feeds.items import Item, Mark
 from trustream.feeds.positions import Identity, changed_error, overtaken_error
 from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.sources import FileSource
+from trustream.feeds.store_tokeniser import WITHOUT_TEXT, agreed_tokeniser, check_unchanged
 from trustream.store.errors import PositionError, RecordError
 from trustream.store.protocol import Position, Store
 
@@ -61,11 +62,13 @@ def ingest(
         stop: asked after each record and while waiting: whether to stop.
         progress: called after each transaction.
         on_bad: called with each bad record that is skipped.
-        options: how records are read, see `Options`.
+        options: how records are read, see `Options`. Texts are split by the store's tokeniser;
+            `tokenise` must agree with it, and is kept by a store that has none.
 
     Raises:
         BadRecordError: a bad record, with `on_error="stop"`.
-        FeedError: the feed cannot be read, has changed, or was read on by another process.
+        FeedError: the feed cannot be read, has changed, was read on by another process, or should
+            be split into words in another way than the store's texts.
 
     >>> import io, tempfile
     >>> from trustream.store import open_store
@@ -79,7 +82,9 @@ def ingest(
     _check("replaced", replaced, ("stop", "read"))
     if batch < 1:
         raise ValueError(f"batch is {batch}, expected 1 or more")
-    feed = open_feed(source, format=format, follow=follow, **options)
+    feed = _with_tokeniser(
+        store, open_feed(source, format=format, follow=follow, **options), options.get("tokenise")
+    )
     pace = _Pace(batch, idle, stop)
     run = _Run(store, feed, on_error == "skip", progress, on_bad)
     if not isinstance(feed.source, FileSource):
@@ -90,6 +95,14 @@ def ingest(
         return _ingest(run, pace, again)
     except PositionError as error:
         raise overtaken_error(feed.source, error) from error
+
+
+def _with_tokeniser(store: Store, feed: Feed, given: Any) -> Feed:
+    """The feed, its texts split as those of the store are."""
+    if feed.format in WITHOUT_TEXT:
+        return feed
+    tokenise = agreed_tokeniser(store, given, feed.source.name)
+    return feed._replace(options=replace(feed.options, tokenise=tokenise))
 
 
 class _Pace(NamedTuple):
@@ -152,6 +165,7 @@ class _Run:
         self.pending: list[Item] = []
         self.n_tokens = 0
         self.result = IngestResult()
+        self.tokeniser = store.tokeniser()
 
     def begin(self, stored: Position | None, mark: Mark, finished: bool) -> None:
         """Go on from a mark; `finished` if the store has it as the end."""
@@ -192,6 +206,8 @@ class _Run:
                 self._refuse(item, bad)
 
     def _append(self, finished: bool) -> None:
+        if self.feed.format not in WITHOUT_TEXT:
+            check_unchanged(self.store, self.tokeniser)
         records = [item.record for item in self.pending if item.record is not None]
         if self.identity is None:
             done = self.store.append(records)

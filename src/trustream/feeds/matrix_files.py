@@ -1,88 +1,19 @@
-"""Read data files as matrices: numbers, or counts of words; and the words of their columns."""
+"""Read files of numbers as matrices, and the words of their columns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from trustream import matrices, text
+from trustream import matrices
 from trustream.feeds import matrix_market
-from trustream.feeds.feed import open_feed
 from trustream.feeds.formats import SUFFIXES
-from trustream.feeds.sources import FileSource, open_source
+from trustream.feeds.sources import FileSource
 from trustream.file_errors import lines_of, readable
-
-
-def read_matrix(
-    source: str | Path | IO[bytes],
-    vocabulary: Sequence[str] | None = None,
-    *,
-    format: str | None = None,
-    **options: Any,
-) -> Any:
-    """Return the rows of a file as a CSR array or a dense array.
-
-    Matrices of numbers are told by the file's name:
-
-    ======================  =====================================================================
-    ``.npz``                a matrix that SciPy saved, the arrays data, indices, indptr and shape
-                            of a CSR matrix, or one dense array
-    ``.npy``                a dense array
-    ``.mtx``, ``.mtx.gz``   Matrix Market
-    ``.csv``                numbers separated by commas, perhaps with a line of names first
-    ======================  =====================================================================
-
-    Everything else is read as `read_documents` reads it, ``.txt`` and ``.jsonl`` among others: one
-    row per document, which needs the vocabulary.
-
-    Parameters
-    ----------
-    source : str, path or binary stream
-        "-" is standard input.
-    vocabulary : sequence of str, optional
-        The words of the columns, for documents. Words that are not among them are left out.
-    format : str, optional
-        Read the file as documents in this format of `trustream.feeds`, whatever its name.
-    **options
-        How documents are read, see `trustream.feeds.Options`.
-
-    Returns
-    -------
-    (rows, columns) CSR array or dense array
-
-    Raises
-    ------
-    ValueError
-        What is wrong with the file; a `BadRecordError` names the document.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
-    ...     _ = file.write("a cat\\ncat and dog, dog\\n")
-    ...     file.flush()
-    ...     read_matrix(file.name, ["cat", "dog"]).toarray()
-    array([[1, 0],
-           [1, 2]])
-    """
-    opened = open_source(source)
-    if format is None and isinstance(opened, FileSource):
-        read = _matrix_reader(opened)
-        if read is not None:
-            with readable(opened.path.name):
-                return read(opened.path)
-    if vocabulary is None:
-        raise ValueError(
-            f"{opened.name} is text, and nothing says which word each column of the model is: "
-            "give a vocabulary (a file with one word per line)"
-        )
-    options = {"require_id": False, "vocabulary": list(vocabulary), **options}
-    feed = open_feed(opened, format=format, **options)
-    return text.count_matrix((document.words for document in feed.documents()), vocabulary)
 
 
 def read_vocabulary(path: str | Path) -> list[str]:
@@ -105,15 +36,61 @@ def read_vocabulary(path: str | Path) -> list[str]:
     return words
 
 
-def _matrix_reader(source: FileSource) -> Callable[[Path], Any] | None:
-    """What reads a file of numbers; None if it is one of documents."""
+def matrix_reader(
+    source: FileSource, options: Mapping[str, Any] | None = None
+) -> Callable[[Path], Any] | None:
+    """Return what reads a file of numbers; None if it is one of documents.
+
+    Args:
+        source: the file; its name decides, and the first lines of a CSV file.
+        options: those that say which columns of a table are what.
+
+    Raises:
+        ValueError: its name does not tell.
+    """
     for suffix, read in _READERS.items():
         if source.name.lower().endswith(suffix):
+            if suffix == ".csv" and _is_table_of_texts(source, options or {}):
+                return None
             return read
-    if source.suffix in _DOCUMENTS:
+    if source.suffix in SUFFIXES:
         return None
-    known = ", ".join([*_READERS, *_DOCUMENTS])
+    known = ", ".join([*_READERS, *(suffix for suffix in SUFFIXES if suffix not in _READERS)])
     raise ValueError(f"cannot tell the format of {source.name} by its name; known are {known}")
+
+
+def column_names(source: FileSource) -> list[str] | None:
+    """Return the names of columns in the first line of a CSV file of numbers, if it has some.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+    ...     _ = file.write("cat,dog\\n1,2\\n")
+    ...     file.flush()
+    ...     column_names(FileSource(file.name))
+    ['cat', 'dog']
+    """
+    if source.suffix != ".csv" or source.compressed:
+        return None
+    with readable(source.name), source.path.open(encoding="utf-8-sig") as lines:
+        first = lines.readline()
+    if _is_numbers(first):
+        return None
+    return [name.strip().strip('"') for name in first.removeprefix("#").split(",")]
+
+
+def _is_table_of_texts(source: FileSource, options: Mapping[str, Any]) -> bool:
+    """Whether a CSV file has texts in it: its first row under the names is not of numbers."""
+    if options.get("delimiter") is not None:
+        return True
+    with readable(source.name), source.path.open(encoding="utf-8-sig") as lines:
+        first, second = lines.readline(), lines.readline()
+    names = [name.strip().strip('"') for name in first.split(",")]
+    column = options.get("text_column")
+    if column is not None and column in names:
+        return True
+    if not first.strip() or _is_numbers(first):
+        return False
+    return not _is_numbers(second) if second.strip() else "text" in names
 
 
 def _read_npz(path: Path) -> Any:
@@ -139,11 +116,13 @@ def _read_mtx(path: Path) -> Any:
 
 
 def _read_csv(path: Path) -> Any:
-    with path.open(encoding="utf-8") as lines:
+    # A spreadsheet may begin with a mark of the order of bytes, which is not a part of a number.
+    with path.open(encoding="utf-8-sig") as lines:
         first = lines.readline()
     if not first:
         raise ValueError(f"{path.name} is empty")
-    return np.loadtxt(path, delimiter=",", ndmin=2, skiprows=0 if _is_numbers(first) else 1)
+    skipped = 0 if _is_numbers(first) else 1
+    return np.loadtxt(path, delimiter=",", ndmin=2, skiprows=skipped, encoding="utf-8-sig")
 
 
 def _is_numbers(line: str) -> bool:
@@ -161,5 +140,3 @@ _READERS: dict[str, Callable[[Path], Any]] = {
     ".mtx.gz": _read_mtx,
     ".csv": _read_csv,
 }
-# Tables of documents have to be asked for by their format: their names are those of matrices.
-_DOCUMENTS = [suffix for suffix, format in SUFFIXES.items() if format != "csv"]

@@ -106,12 +106,26 @@ class Database(ABC):
                 self._execute(statement)
             self._execute("INSERT INTO migration VALUES (?, ?)", step.name, time.time())
         if not applied:
-            self._execute("INSERT INTO settings VALUES (?, ?, ?, ?)", *astuple(first(self)))
+            self._execute(
+                "INSERT INTO settings (held_out, min_documents, max_words, fixed)"
+                " VALUES (?, ?, ?, ?)",
+                *astuple(first(self)),
+            )
 
     def _read_settings(self) -> Settings:
         query = "SELECT held_out, min_documents, max_words, fixed FROM settings"
         held_out, min_documents, max_words, fixed = self._execute(query).fetchone()
         return Settings(held_out, min_documents, max_words, bool(fixed))
+
+    def tokeniser(self, *, write: bool = False) -> str | None:
+        """How texts become words, as JSON; with `write`, nobody else changes it meanwhile."""
+        query = f"SELECT tokeniser FROM settings{self._FOR_UPDATE if write else ''}"
+        found: str | None = self._execute(query).fetchone()[0]
+        return found
+
+    def put_tokeniser(self, value: str) -> None:
+        """Replace how texts become words."""
+        self._execute("UPDATE settings SET tokeniser = ?", value)
 
     # --- counters
 

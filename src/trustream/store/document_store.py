@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import TracebackType
+from types import EllipsisType, TracebackType
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from trustream.store.protocol import (
 from trustream.store.reader import Reader
 from trustream.store.table_rows import Counters
 from trustream.store.writer import Writer
+from trustream.tokenisers import Specification, from_dict
 
 # Bytes are saved in parts of this size.
 _PART = 1 << 24
@@ -91,6 +93,40 @@ class DocumentStore(Store):
         if self._opened is None:
             raise StoreError(f"the store {self._name} was closed; open it again with open_store")
         return self._opened
+
+    # --- how texts become words
+
+    @guarded
+    def tokeniser(self) -> Specification | None:
+        database = self._database
+        return self._parsed(database.run(lambda: database.tokeniser(), write=False))
+
+    @guarded
+    def set_tokeniser(
+        self, tokeniser: Specification, *, before: Specification | EllipsisType | None = ...
+    ) -> Specification | None:
+        database, value = self._database, json.dumps(tokeniser.to_dict())
+
+        def work() -> Specification | None:
+            found = database.tokeniser(write=True)
+            if before is not ... and (kept := self._parsed(found)) != before:
+                return kept
+            if found != value:
+                database.put_tokeniser(value)
+            return tokeniser
+
+        return database.run(work, write=True)
+
+    def _parsed(self, value: str | None) -> Specification | None:
+        if value is None:
+            return None
+        try:
+            return from_dict(json.loads(value))
+        except (ValueError, RecursionError) as error:
+            raise StoreError(
+                f"{self._name} keeps a tokeniser that cannot be read ({error}); set it anew: "
+                "trustream tokeniser STORE --default, with the options that it had"
+            ) from error
 
     # --- writing
 

@@ -35,7 +35,8 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
         StoreError: it has steps that this version does not know.
 
     >>> [step.name for step in missing([], "new.db")]
-    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version']
+    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version', \
+'0007_tokeniser']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -164,4 +165,11 @@ _SAVED_VERSION = Migration(
     ),
 )
 
-MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED, _WORDS_LOST, _SAVED_VERSION)
+# How texts become words, as JSON; NULL where nobody has said so.
+_TOKENISER = Migration(
+    "0007_tokeniser",
+    sqlite=("ALTER TABLE settings ADD COLUMN tokeniser TEXT",),
+    postgres=("ALTER TABLE settings ADD COLUMN tokeniser text",),
+)
+
+MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED, _WORDS_LOST, _SAVED_VERSION, _TOKENISER)

@@ -16,6 +16,7 @@ from trustream.store.document_store import DocumentStore
 from trustream.store.errors import StoreError
 from trustream.store.limits import name_fault
 from trustream.store.protocol import Settings
+from trustream.tokenisers import Specification, Tokenise, difference, specification
 
 
 def open_store(
@@ -26,6 +27,7 @@ def open_store(
     min_documents: int | EllipsisType = ...,
     max_words: int | EllipsisType | None = ...,
     vocabulary: Iterable[str] | None = None,
+    tokeniser: Tokenise | None = None,
 ) -> DocumentStore:
     """Open a document store, or make a new one if there is none.
 
@@ -38,6 +40,8 @@ def open_store(
         min_documents: a word becomes active once it is in that many documents.
         max_words: the most active words; None is no limit.
         vocabulary: the active words, once and for all, in the order of their columns.
+        tokeniser: how texts become words, a `trustream.text.Tokeniser`; the store keeps it, if it
+            does not have one yet. Of another function the name is kept.
 
     Settings that are left out are those that the store was made with, or the defaults of
     `Settings` for a new one.
@@ -56,6 +60,7 @@ def open_store(
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not ...}
     words = None if vocabulary is None else _check_vocabulary(vocabulary, given)
     _check(given)
+    kept = None if tokeniser is None else specification(tokeniser)
     settings = replace(Settings(), **given)
     if words is not None:
         settings = replace(settings, fixed=True, min_documents=1, max_words=None)
@@ -73,6 +78,8 @@ def open_store(
     try:
         store = DocumentStore(database)
         _compare(store, given, words)
+        if kept is not None:
+            _keep(store, kept)
     except BaseException:
         database.close()
         raise
@@ -152,4 +159,14 @@ def _compare(store: DocumentStore, given: dict[str, Any], words: list[str] | Non
         raise StoreError(
             f"{store.name} was made with another vocabulary; leave vocabulary out, "
             "or make a new store"
+        )
+
+
+def _keep(store: DocumentStore, tokeniser: Specification) -> None:
+    """Keep a tokeniser, or raise an error if the store has another."""
+    kept = store.set_tokeniser(tokeniser, before=None)
+    if kept is not None and kept != tokeniser:
+        raise StoreError(
+            f"{store.name} splits texts in another way ({difference(kept, tokeniser)}); leave the "
+            "tokeniser out, or change it: trustream tokeniser STORE"
         )

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from trustream.store.check_result import CheckResult
 from trustream.store.draw_order import DrawOrder
+from trustream.tokenisers import Specification
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,28 @@ class Store(Protocol):
     @property
     def settings(self) -> Settings:
         """The settings that the store was made with."""
+
+    # --- how texts become words
+
+    def tokeniser(self) -> Specification | None:
+        """How the texts of its documents became words; None if that is not known.
+
+        The store keeps it for those who bring texts: `feeds.ingest` splits them by it, and a model
+        takes it along. `append` takes words as they are.
+        """
+
+    def set_tokeniser(
+        self, tokeniser: Specification, *, before: Specification | EllipsisType | None = ...
+    ) -> Specification | None:
+        """Keep how texts become words from now on; documents that are there keep their words.
+
+        Args:
+            tokeniser: a `trustream.text.Tokeniser`, or the name of a function.
+            before: the one that the store must have, None for none, or nothing is changed; if it
+                is left out, nothing is compared.
+
+        Returns the one that the store has now.
+        """
 
     # --- writing
 

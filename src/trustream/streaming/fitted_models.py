@@ -11,6 +11,7 @@ from trustream import persist
 from trustream.store import open_store
 from trustream.store.protocol import Store
 from trustream.streaming.published import DEFAULT_NAME, load_model
+from trustream.tokenisers import Specification
 
 _SQLITE_HEADER = b"SQLite format 3"
 
@@ -26,11 +27,13 @@ class FittedModel:
         title: name of the file or store that it was loaded from, without a password.
         estimator: the fitted estimator.
         words: words by column; None if the model has no names of columns.
+        tokeniser: what makes words of texts; None if the model does not say.
     """
 
     title: str
     estimator: Any
     words: list[str] | None
+    tokeniser: Specification | None = None
 
     def with_words(self, words: Sequence[str], source: str = "the vocabulary") -> FittedModel:
         """Return the model with other words by column; an error names their source.
@@ -49,6 +52,23 @@ class FittedModel:
         if len(words) != n_features:
             raise ValueError(f"{source} has {len(words)} words, the model has {n_features}")
         return replace(self, words=list(words))
+
+    def check_topics(self) -> None:
+        """Raise a ValueError unless this is a topic model.
+
+        >>> import trustream
+        >>> mixture = trustream.BernoulliMixture(2, random_state=0).fit([[1, 0], [0, 1]])
+        >>> FittedModel("bits", mixture, None).check_topics()
+        Traceback (most recent call last):
+        ...
+        ValueError: bits holds a BernoulliMixture, which has no topics; give a topic model, or \
+use trustream.load in Python
+        """
+        if not hasattr(self.estimator, "top_words"):
+            raise ValueError(
+                f"{self.title} holds a {type(self.estimator).__name__}, which has no topics; give "
+                "a topic model, or use trustream.load in Python"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +120,25 @@ def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
     is_address = "://" in source or source.startswith(("env:", "@"))
     title = Path(source).name
     if not (is_address or _is_sqlite(source)):
+        if name != DEFAULT_NAME:
+            raise ValueError(
+                f"{title} is a file with one model, or there is none: names such as {name!r:.60} "
+                "are for the models of a store"
+            )
         estimator = persist.load(source)
     else:
         with open_store(source, create=False) as store:
             estimator = load_model(store, name)
             # An address may contain a password, and env:NAME says little.
             title = store.name if is_address else title
-    words = column_words(estimator)
-    return FittedModel(title, without_column_names(estimator), words)
+    words, tokeniser = column_words(estimator), getattr(estimator, "_tokeniser", None)
+    return FittedModel(title, without_column_names(estimator), words, tokeniser)
 
 
 def export_model(store: Store, path: str | Path, name: str = DEFAULT_NAME) -> ExportedModel:
-    """Write a store's model to a file, which `trustream.load` reads.
+    """Write a store's model to a file, which `trustream.load` and the commands read.
+
+    The file has its words, and the store's tokeniser.
 
     Parameters
     ----------
@@ -154,7 +181,8 @@ def column_words(estimator: Any) -> list[str] | None:
     >>> column_words(lda) is None
     True
     """
-    names = getattr(estimator, "feature_names_in_", None)
+    given = getattr(estimator, "_words", None)
+    names = getattr(estimator, "feature_names_in_", None) if given is None else given
     return None if names is None else [str(name) for name in names]
 
 

@@ -45,15 +45,18 @@ def load_settings(store: Store, name: str = DEFAULT_NAME) -> StreamModel | None:
 def load_model(store: Store, name: str = DEFAULT_NAME) -> Any:
     """The model of the last checkpoint as a fitted estimator, with the words as its columns' names.
 
-    Evicted columns have the name "". The estimator can do all that one from `fit` can: transform,
-    score, save. Its own `partial_fit` goes on from here, apart from the store.
+    Evicted columns have the name "", and `tokeniser_` is the store's. The estimator can do all that
+    one from `fit` can: transform, score, save. Its own `partial_fit` goes on from here, apart from
+    the store.
     """
     checkpoint = load_checkpoint(store, name)
     if checkpoint is None:
         raise MissingModelError(
             f"{store.name} holds no model {name!r} yet: run `trustream train` on it first"
         )
-    return as_estimator(checkpoint)
+    model = as_estimator(checkpoint)
+    model._tokeniser = store.tokeniser()
+    return model
 
 
 def as_estimator(checkpoint: Checkpoint) -> Any:

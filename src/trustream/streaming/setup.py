@@ -12,6 +12,8 @@ from trustream.store.protocol import Store
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import DEFAULT_NAME, load_settings, save_settings
 from trustream.streaming.stream_model import StreamModel
+from trustream.text import Tokeniser
+from trustream.tokenisers import Tokenise
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ def init_store(
     batch_size: int | None = None,
     random_state: int = 0,
     name: str = DEFAULT_NAME,
+    tokeniser: Tokenise | None = None,
     **options: Any,
 ) -> PreparedStore:
     """Make a store for documents, and for a model with a given number of topics.
@@ -60,6 +63,9 @@ def init_store(
     random_state : int, default=0
     name : str, default="model"
         Name of the model in the store.
+    tokeniser : Tokeniser or callable, default=None
+        How texts become words, which the store keeps; None is the usual way in a new store, and
+        what was kept in one that is there.
     **options
         Settings of the store: `held_out`, `min_documents`, `max_words` and `vocabulary` of
         `open_store`.
@@ -83,7 +89,9 @@ def init_store(
     if batch_size is not None:
         settings["batch_size"] = batch_size
     model = TopicStream(**settings, random_state=random_state)
-    with open_store(url, **options) as store:
+    with open_store(url, tokeniser=tokeniser, **options) as store:
+        if tokeniser is None and not store.totals().documents:
+            store.set_tokeniser(Tokeniser(), before=None)
         prepare(store, model, name)
         return PreparedStore(store.name, n_topics, method)
 

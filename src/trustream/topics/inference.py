@@ -8,7 +8,9 @@ from itertools import islice
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
+from trustream import matrices
 from trustream.store.protocol import Record
 from trustream.streaming.fitted_models import column_words, without_column_names
 from trustream.text import count_matrix
@@ -41,13 +43,18 @@ class DocumentTopics:
         id: key of the document; None if it came without one.
         proportions: of all topics, in their order; they sum to one. A document without words that
             the model knows has the proportions of the prior.
-        topics: the topics with the largest proportions, the largest first.
+        topics: the topics with the largest proportions, the largest first; none if the model knows
+            no word of the document, of which it then knows nothing.
+        n_tokens: words of the document, repetitions included.
+        n_known: those of them that the model knows.
     """
 
     row: int
     id: str | None
     proportions: list[float]
     topics: list[TopicProportion]
+    n_tokens: float
+    n_known: float
 
 
 def infer(
@@ -56,6 +63,7 @@ def infer(
     *,
     top: int = 5,
     vocabulary: Sequence[str] | None = None,
+    name: str | None = None,
 ) -> Iterator[DocumentTopics]:
     """Yield the topics of each of some new documents.
 
@@ -75,6 +83,9 @@ def infer(
         How many topics to list for each document.
     vocabulary : sequence of str, default=None
         Words by column; None takes the names of the model's columns. A matrix needs none.
+    name : str, default=None
+        Name of a matrix, whose rows then have the ids ``name:1``, ``name:2`` and so on, as the
+        lines of a file have.
 
     Examples
     --------
@@ -88,26 +99,50 @@ def infer(
     ('pets', None, 2)
     >>> pets.topics[0].topic != money.topics[0].topic
     True
+    >>> money.n_tokens, money.n_known
+    (3, 2)
     """
     if top < 1:
         raise ValueError(f"top is {top}; give 1 or more")
     unnamed = without_column_names(model)
     if hasattr(documents, "shape"):
-        return _document_topics(unnamed, documents, top)
+        return _of_matrix(unnamed, documents, top, name)
     words = column_words(model) if vocabulary is None else vocabulary
     if words is None:
-        raise ValueError("the model has no names of columns: give a vocabulary, or a matrix")
-    return _in_chunks(unnamed, documents, top, words)
+        raise ValueError(
+            "the model has no names of columns: set_words gives it some; or give a vocabulary, or "
+            "a matrix"
+        )
+    return _of_documents(unnamed, documents, top, words)
 
 
-def _in_chunks(
+def _of_matrix(model: Any, matrix: Any, top: int, name: str | None) -> Iterator[DocumentTopics]:
+    if sparse.issparse(matrix):
+        matrix = matrices.csr(matrix)
+    # Frames and others are taken as they are.
+    sliced = isinstance(matrix, np.ndarray | sparse.csr_array) and matrix.ndim == 2
+    n_rows = max(matrix.shape[0], 1)
+    for first in range(0, n_rows, _CHUNK if sliced else n_rows):
+        part = matrix[first : first + _CHUNK] if sliced else matrix
+        thetas = model.transform(part)
+        totals = matrices.csr(part).sum(axis=1).tolist()
+        for i, (theta, total) in enumerate(zip(thetas, totals, strict=True), start=first):
+            id = None if name is None else f"{name}:{i + 1}"
+            yield _document_topics(i, id, theta, top, total, total)
+
+
+def _of_documents(
     model: Any, documents: Iterable[Any], top: int, vocabulary: Sequence[str]
 ) -> Iterator[DocumentTopics]:
     remaining, first = iter(documents), 0
     while chunk := list(islice(remaining, _CHUNK)):
         words = [_words(document, first + i) for i, document in enumerate(chunk)]
-        ids = [document.key if isinstance(document, Record) else None for document in chunk]
-        yield from _document_topics(model, count_matrix(words, vocabulary), top, ids, first)
+        counts = count_matrix(words, vocabulary)
+        thetas, known = model.transform(counts), counts.sum(axis=1).tolist()
+        for i, document in enumerate(chunk):
+            id = document.key if isinstance(document, Record) else None
+            n_tokens = _n_tokens(words[i], first + i)
+            yield _document_topics(first + i, id, thetas[i], top, n_tokens, known[i])
         first += len(chunk)
 
 
@@ -121,18 +156,29 @@ def _words(document: Record | Words, row: int) -> Words:
     return words
 
 
+def _n_tokens(words: Words, row: int) -> float:
+    if not isinstance(words, Mapping):
+        return len(words)
+    try:
+        return sum(words.values())
+    except TypeError as error:
+        raise ValueError(f"document {row} has a count that is not a number ({error})") from None
+
+
 def _document_topics(
-    model: Any,
-    matrix: Any,
-    top: int,
-    ids: Sequence[str | None] | None = None,
-    first: int = 0,
-) -> Iterator[DocumentTopics]:
-    for i, theta in enumerate(model.transform(matrix)):
-        largest = np.argsort(-theta, kind="stable")[:top].tolist()
-        yield DocumentTopics(
-            row=first + i,
-            id=None if ids is None else ids[i],
-            proportions=theta.tolist(),
-            topics=[TopicProportion(k, float(theta[k])) for k in largest],
-        )
+    row: int, id: str | None, theta: Any, top: int, n_tokens: float, n_known: float
+) -> DocumentTopics:
+    largest = np.argsort(-theta, kind="stable")[: top if n_known else 0].tolist()
+    return DocumentTopics(
+        row=row,
+        id=id,
+        proportions=theta.tolist(),
+        topics=[TopicProportion(k, float(theta[k])) for k in largest],
+        n_tokens=_whole(n_tokens),
+        n_known=_whole(n_known),
+    )
+
+
+def _whole(number: float) -> float:
+    """An integer if it is one: counts of a float array are shown as counts."""
+    return int(number) if number == int(number) else number

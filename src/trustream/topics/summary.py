@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +24,9 @@ class TopicSummary:
     words: list[str]
 
 
-def summarise(model: Any, n_words: int = 10) -> list[TopicSummary]:
+def summarise(
+    model: Any, n_words: int = 10, vocabulary: Sequence[str] | None = None
+) -> list[TopicSummary]:
     """Return the topics of a fitted model with their shares and words, the largest topic first.
 
     Parameters
@@ -33,6 +36,8 @@ def summarise(model: Any, n_words: int = 10) -> list[TopicSummary]:
         `trustream.streaming.published.load_model`.
     n_words : int, default=10
         Words of each topic.
+    vocabulary : sequence of str, default=None
+        Words by column; None takes those of the model, or x0, x1, ...
 
     Returns
     -------
@@ -49,6 +54,6 @@ def summarise(model: Any, n_words: int = 10) -> list[TopicSummary]:
     True
     """
     totals = model.components_.sum(axis=1, dtype=np.float64)
-    share, words = totals / totals.sum(), model.top_words(n_words)
+    share, words = totals / totals.sum(), model.top_words(n_words, vocabulary)
     order = np.argsort(-share, kind="stable").tolist()
     return [TopicSummary(k, float(share[k]), words[k]) for k in order]

@@ -1,0 +1,100 @@
+"""The words that the columns of a topic model stand for, and how texts become such words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from trustream.tokenisers import Specification, Tokenise, specification
+
+
+class TopicWords:
+    """Names a model's columns by words; a part of the LDA estimator.
+
+    Words given by hand are kept apart from `feature_names_in_`, the columns of a frame: a model
+    with these asks scikit-learn to warn of every matrix without them.
+    """
+
+    n_features_in_: int
+    _words: list[str] | None = None
+    _tokeniser: Specification | None = None
+
+    def set_words(self, words: Sequence[str], *, tokenise: Tokenise | None = None) -> Any:
+        """Say which word each column is, for `top_words`, for files and for the commands.
+
+        `save` writes them to the file. `fit` forgets them, since its data may have other columns.
+
+        Parameters
+        ----------
+        words : sequence of str, of length n_features_in_
+            Words by column, such as ``vectorizer.get_feature_names_out()``. "" is a column without
+            a word; no other word may be there twice.
+        tokenise : Tokeniser or callable, default=None
+            What made words of texts, kept with them, so that `trustream transform` does the same
+            with new texts. Of a function that is no `trustream.text.Tokeniser` the name is kept.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import trustream
+        >>> lda = trustream.LatentDirichletAllocation(1, random_state=0).fit([[2, 1], [3, 2]])
+        >>> lda.set_words(["cat", "dog"]).top_words()
+        [['cat', 'dog']]
+        """
+        self._check_is_fitted()  # type: ignore[attr-defined]
+        kept = checked_words(words, self.n_features_in_)
+        self._tokeniser = None if tokenise is None else specification(tokenise)
+        self._words = kept
+        return self
+
+    @property
+    def words_(self) -> list[str] | None:
+        """Words by column: those of `set_words`, or the columns of the frame that was fitted.
+
+        None if there are neither; "" for a column without a word.
+        """
+        self._check_is_fitted()  # type: ignore[attr-defined]
+        if self._words is not None:
+            return list(self._words)
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else [str(name) for name in names]
+
+    @property
+    def tokeniser_(self) -> Specification | None:
+        """What makes words of texts: call it with a text. None if the model does not say."""
+        self._check_is_fitted()  # type: ignore[attr-defined]
+        return self._tokeniser
+
+    def _forget_words(self) -> None:
+        self.__dict__.pop("_words", None)
+        self.__dict__.pop("_tokeniser", None)
+
+
+def checked_words(words: Sequence[str], n_features: int) -> list[str]:
+    """Return words by column as a list, or a ValueError that says what is wrong with them.
+
+    >>> checked_words(["cat", "cat"], 2)
+    Traceback (most recent call last):
+    ...
+    ValueError: words has 'cat' twice, for columns 0 and 1; a word has one column
+    """
+    if isinstance(words, str | bytes):
+        raise ValueError(f"words is one text, {words!r:.60}; give a list with a word per column")
+    found = list(words)
+    if len(found) != n_features:
+        raise ValueError(f"words has {len(found)} words, the model has {n_features} columns")
+    columns: dict[str, int] = {}
+    for column, word in enumerate(found):
+        if not isinstance(word, str):
+            raise ValueError(
+                f"the word of column {column} is of type {type(word).__name__}, expected a string"
+            )
+        if word and columns.setdefault(word, column) != column:
+            raise ValueError(
+                f"words has {word!r:.60} twice, for columns {columns[word]} and {column}; a word "
+                "has one column"
+            )
+    return [str(word) for word in found]
