@@ -35,6 +35,8 @@ except ImportError as error:
 _ABANDONED = 30 * 86400.0
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = ?"
+# Tables that hold words, keys, append ids, names of feeds or models.
+_ERASED = ("document", "word", "seen", "feed", "saved")
 _IDLE = pq.TransactionStatus.IDLE
 
 
@@ -214,6 +216,21 @@ class PostgresDatabase(PostgresTables):
     def _is_lost(self, error: psycopg.Error) -> bool:
         """Whether doing it again may help: nothing was stored, and the server may come back."""
         return self._connection.closed or error.sqlstate in _PASSING
+
+    # --- erasing
+
+    def overwrite(self) -> None:
+        """Not possible: the server keeps old rows for those who may still read them."""
+
+    def erase(self, *, rewrite: bool, wait: float) -> bool:
+        """Have the server write the tables anew; its own log and its copies are not the store's."""
+        if rewrite:
+            try:
+                for table in _ERASED:
+                    self._connection.execute(f"VACUUM FULL {table}")
+            except psycopg.Error as error:
+                raise self._server.explained(error, "changed") from self._server.cause(error)
+        return rewrite
 
     # --- life
 

@@ -7,7 +7,7 @@ from the database what other writers have changed since: the sequence number say
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from trustream.store.document_encoding import (
     PairCounts,
     add,
     check_size,
+    compare,
     pack,
     pair,
     sum_pairs,
@@ -37,7 +38,7 @@ from trustream.store.document_frequencies import DocumentFrequencies
 from trustream.store.document_slots import close_holes, is_held_out, place_of
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.protocol import Appended, Position, Record
-from trustream.store.record_batch import RecordBatch, flatten, latest_times
+from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
 from trustream.store.table_rows import Counters, DocumentRow
 from trustream.store.word_numbers import WordNumbers
 
@@ -84,7 +85,9 @@ class Writer:
         if counters.sequence != self._frequencies.sequence:
             self._cache.clear()
             blocks = self._database.blocks_since(self._frequencies.sequence)
-            self._frequencies.refresh(blocks, counters.sequence)
+            if self._frequencies.refresh(blocks, counters.sequence):
+                # Words may have left, and come back with another number.
+                self._numbers = WordNumbers()
         if counters.vocabulary != self._active.version:
             changes = self._database.columns_since(self._active.version)
             self._active.apply(changes, counters.vocabulary)
@@ -118,14 +121,16 @@ class Writer:
     def _append(
         self, counters: Counters, batch: RecordBatch, numbers: Ints, now: float
     ) -> Appended:
-        kept = self._without_repeats(batch.records)
-        n_repeated = len(batch.records) - len(kept)
+        kept = self._without_repeats(batch.records, now)
+        n_records, n_repeated = len(kept), len(batch.records) - len(kept)
+        if not n_records:
+            return Appended(0, 0, 0, n_repeated, counters.sequence)
+        if batch.replaces:
+            kept = [kept[i] for i in not_replaced([batch.records[i] for i in kept])]
         fresh = batch.records
-        if n_repeated:
+        if len(kept) < len(fresh):
             batch = flatten(fresh[i] for i in kept)
             fresh, numbers = batch.records, self._numbers.look_up(batch)
-        if not fresh:
-            return Appended(0, 0, 0, n_repeated, counters.sequence)
         order: dict[str, int] = {}
         of_record = [order.setdefault(record.key, len(order)) for record in fresh]
         documents = np.repeat(np.array(of_record, np.int64), batch.lengths)
@@ -139,21 +144,40 @@ class Writer:
         pairs = pair(documents, numbers)
         new = sum_pairs(pairs, counts)
         rows = self._find(order)
-        there = sorted(rows)
-        old = unpack_batch([rows[i].content for i in there], np.array(there, np.int64))
+        replaced = _replaced(batch, order, rows)
+        old = _contents(rows, rows.keys() - replaced)
         both, fresh_pairs = add(old, new)
         check_size(both, of_record, kept)
         counters.sequence += 1
         n_before = counters.next_document
-        self._store(counters, order, rows, both, latest_times(fresh, of_record, len(order), now))
-        n_tokens = int(new.counts.sum())
-        counters.tokens += n_tokens
-        self._count(counters, pairs, new.pairs[fresh_pairs])
+        times = latest_times(fresh, of_record, len(order), now)
+        self._store(counters, order, rows, both, times, replaced)
+        n_tokens, n_removed, added = int(new.counts.sum()), 0, new.pairs[fresh_pairs]
+        lost = np.zeros(0, np.int64)
+        if replaced:
+            removed = _contents(rows, replaced)
+            n_removed = int(removed.counts.sum())
+            gone, had_been = compare(removed, new)
+            added = new.pairs[fresh_pairs[~had_been[fresh_pairs]]]
+            lost = self._uncount(counters, removed.words[gone])
+        counters.tokens += n_tokens - n_removed
+        self._count(counters, pairs, added)
+        if replaced:
+            self._drop(counters, lost)
         self._database.put_counters(counters)
-        n_documents = counters.next_document - n_before
-        return Appended(len(fresh), n_documents, n_tokens, n_repeated, counters.sequence)
+        extended = _extended(rows, new, len(order), replaced)
+        return Appended(
+            n_records,
+            counters.next_document - n_before,
+            n_tokens,
+            n_repeated,
+            counters.sequence,
+            extended,
+            tuple(rows[i].number for i in sorted(replaced)),
+            n_removed,
+        )
 
-    def _without_repeats(self, records: list[Record]) -> Sequence[int]:
+    def _without_repeats(self, records: list[Record], now: float) -> Sequence[int]:
         """Which records have no append id that is known; notes the ids of these."""
         named = [record.append_id for record in records if record.append_id is not None]
         if not named:
@@ -168,7 +192,7 @@ class Writer:
                     continue
                 new[name] = None
             kept.append(i)
-        self._database.add_seen(new)
+        self._database.add_seen(new, now)
         return kept
 
     def _find(self, order: dict[str, int]) -> dict[int, DocumentRow]:
@@ -186,8 +210,11 @@ class Writer:
         rows: dict[int, DocumentRow],
         total: PairCounts,
         times: list[float],
+        replaced: Set[int],
     ) -> None:
         """Write the documents, new ones into the next slots."""
+        if replaced:
+            self._database.overwrite()
         packed = pack(total, len(order))
         new: list[DocumentRow] = []
         changed: list[DocumentRow] = []
@@ -195,7 +222,7 @@ class Writer:
         for (key, i), time, content in zip(order.items(), times, packed, strict=True):
             row = rows.get(i)
             if row is not None:
-                if time > row.time:
+                if time > row.time or i in replaced:
                     later.append(DocumentRow(row.place, row.number, key, time, content))
                 else:
                     changed.append(DocumentRow(row.place, row.number, key, row.time, content))
@@ -259,6 +286,22 @@ class Writer:
             self._active.apply(changes, counters.vocabulary)
             counters.words = len(self._active.numbers)
 
+    def _uncount(self, counters: Counters, of_documents: Ints) -> Ints:
+        """Count words of documents that have lost them, each once a document; which words."""
+        words, by = tally(of_documents, counters.next_word)
+        self._put_frequencies(counters, words, -by)
+        return words
+
+    def _drop(self, counters: Counters, words: Ints) -> None:
+        """Let those words go that no document has any more; others may take their columns."""
+        if self._settings.fixed:
+            return
+        frequencies = self._frequencies.values
+        for word in self._database.remove_words(words[frequencies[words] == 0].tolist()):
+            self._numbers.pop(word, None)
+        changes = changes_after_deletion(self._active, frequencies, self._settings)
+        self._put_columns(counters, changes)
+
     # --- deleting
 
     def delete(self, find: Callable[[Counters], Sequence[int]]) -> int:
@@ -270,17 +313,16 @@ class Writer:
             return 0
         counters.sequence += 1
         self._cache.clear()
+        self._database.overwrite()
+        lost: list[Ints] = []
         for start in range(0, len(places), _AT_ONCE):
             part = places[start : start + _AT_ONCE]
             _, all_words, counts = unpack([row.content for row in self._database.by_place(part)])
             counters.tokens -= int(counts.sum(dtype=np.int64))
-            words, by = tally(all_words.astype(np.int64), counters.next_word)
-            self._put_frequencies(counters, words, -by)
+            words = self._uncount(counters, all_words.astype(np.int64))
+            lost.append(words[self._frequencies.values[words] == 0])
             self._database.remove(part)
-        if not self._settings.fixed:
-            frequencies = self._frequencies.values
-            changes = changes_after_deletion(self._active, frequencies, self._settings)
-            self._put_columns(counters, changes)
+        self._drop(counters, np.concatenate(lost))
         training = [place for place in places if place >= 0]
         held_out = [~place for place in places if place < 0]
         moves = close_holes(training, counters.training)
@@ -291,3 +333,26 @@ class Writer:
         counters.held_out -= len(held_out)
         self._database.put_counters(counters)
         return len(places)
+
+
+def _replaced(batch: RecordBatch, order: dict[str, int], rows: dict[int, DocumentRow]) -> Set[int]:
+    """Those of the documents in the store that a record replaces."""
+    if not batch.replaces:
+        return frozenset()
+    return {order[record.key] for record in batch.records if record.replace} & rows.keys()
+
+
+def _contents(rows: dict[int, DocumentRow], which: Set[int]) -> PairCounts:
+    """What some of the documents in the store have."""
+    some = sorted(which)
+    return unpack_batch([rows[i].content for i in some], np.array(some, np.int64))
+
+
+def _extended(
+    rows: dict[int, DocumentRow], new: PairCounts, n: int, replaced: Set[int]
+) -> tuple[int, ...]:
+    """Numbers of the documents in the store that new words were added to."""
+    if len(rows) == len(replaced):
+        return ()
+    has_new = np.bincount(new.documents, minlength=n) > 0
+    return tuple(row.number for i, row in rows.items() if has_new[i] and i not in replaced)
