@@ -117,7 +117,7 @@ def test_two_ingests_of_a_file_at_a_time(tmp_path: Path) -> None:
         with path.open("a") as file:
             file.write("dogs\n")
         assert process.stdout.readline() == b"stored 2\n"
-        assert ingest(store, path, again=True).n_records == 2
+        assert ingest(store, path, again=True, replace=False).n_records == 2
         position = store.position(str(path))
         assert position is not None
         # As it stands where the other one left it, that goes on; from elsewhere it does not.

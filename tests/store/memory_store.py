@@ -43,9 +43,7 @@ class MemoryStore:
         if replaced:
             self._let_go()
         grown = {
-            key
-            for key in before.keys() - replaced
-            if self.documents[key].total() > before[key]
+            key for key in before.keys() - replaced if self.documents[key].total() > before[key]
         }
         return {self.numbers[key] for key in grown}, {self.numbers[key] for key in replaced}
 

@@ -11,6 +11,7 @@ import click
 from trustream import __version__
 from trustream.cli.check import check
 from trustream.cli.command_group import CommandGroup
+from trustream.cli.delete import delete
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
 from trustream.cli.export import export
@@ -35,6 +36,6 @@ def main() -> None:
 
 for command in (
     demo, init, ingest, train, status, topics, transform, evaluate, recommend, export, simulate,
-    check,
+    check, delete,
 ):  # fmt: skip
     main.add_command(command)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from trustream.feeds.documents_before import DocumentsBefore
 from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
 from trustream.feeds.feed import Feed, open_feed
 from trustream.feeds.items import Item, Mark
@@ -31,6 +32,7 @@ def ingest(
     batch: int = 1000,
     on_error: str = "stop",
     again: bool = False,
+    replace: bool | None = None,
     replaced: str = "stop",
     follow: bool = False,
     idle: float | None = None,
@@ -47,6 +49,11 @@ def ingest(
     one, and the others stop with an error. A stream has no position; `append_id` in its records
     does the same.
 
+    A record of a document that is in the store adds its words to it, because parts of a document
+    may come at any time; `IngestResult.n_extended` counts the documents that were there before the
+    feed and have grown. With `replace=True` each record replaces its document instead, so that of
+    several records of one id the last counts.
+
     Args:
         store: the store to add to.
         source: a path, `-` for standard input, or a binary stream.
@@ -54,7 +61,10 @@ def ingest(
             by the file's suffix if None.
         batch: records in a transaction; fewer if they are long.
         on_error: "stop" at a bad record, or "skip" it.
-        again: read from the start what was read before.
+        again: read from the start what was read before; say with `replace` what to do with
+            documents that are in the store already.
+        replace: whether each record replaces the document of its id, or adds its words to it; None
+            adds, and is refused with `again`.
         replaced: "stop" if the file is not the one that was read before, or "read" it.
         follow: wait at the end of a file for lines to be appended.
         idle: seconds without anything new after which to stop waiting; None waits for ever.
@@ -79,9 +89,19 @@ def ingest(
     _check("replaced", replaced, ("stop", "read"))
     if batch < 1:
         raise ValueError(f"batch is {batch}, expected 1 or more")
+    if again and replace is None:
+        raise ValueError(
+            "again=True reads records that may be in the store already: give replace=True to "
+            "replace their documents, or replace=False to add their words once more"
+        )
     feed = open_feed(source, format=format, follow=follow, **options)
+    if replace and feed.format == "ratings":
+        raise ValueError(
+            "ratings cannot be replaced, since each would replace all others of its user: delete "
+            "the documents of these users first, then ingest the ratings"
+        )
     pace = _Pace(batch, idle, stop)
-    run = _Run(store, feed, on_error == "skip", progress, on_bad)
+    run = _Run(store, feed, bool(replace), on_error == "skip", progress, on_bad)
     if not isinstance(feed.source, FileSource):
         return _ingest(run, pace, again)
     run.identity = Identity(feed.source, feed.format, whole=feed.is_whole)
@@ -135,6 +155,7 @@ class _Run:
         self,
         store: Store,
         feed: Feed,
+        replaces: bool,
         skip: bool,
         progress: Callable[[Progress], None] | None,
         on_bad: Callable[[Item], None] | None,
@@ -146,6 +167,8 @@ class _Run:
         # Where the store has the feed: nothing is stored unless it still stands there.
         self.stored: Position | None = None
         self.known = False
+        self.before = DocumentsBefore(store.totals().arrived)
+        self.replaces = replaces
         self.skip = skip
         self.progress = progress
         self.on_bad = on_bad
@@ -158,6 +181,8 @@ class _Run:
         self.stored = stored
         self.committed = self.mark = mark
         self.known = finished
+        if stored is not None and mark != Mark() and "arrived" in stored.detail:
+            self.before = DocumentsBefore(int(stored.detail["arrived"]))
         self.result = IngestResult(self.identity.feed if self.identity else None)
 
     def take(self, item: Item) -> None:
@@ -193,20 +218,28 @@ class _Run:
 
     def _append(self, finished: bool) -> None:
         records = [item.record for item in self.pending if item.record is not None]
+        if self.replaces:
+            records = [replace(record, replace=True) for record in records]
         if self.identity is None:
             done = self.store.append(records)
         else:
             position = self.identity.position(self.mark, finished=finished)
+            position.detail["arrived"] = self.before.n_before
             done = self.store.append(records, position, after=self.stored)
             self.stored = position
         self.pending, self.n_tokens = [], 0
         self.committed, self.known = self.mark, finished
+        n_replaced = self.before.count(done.replaced)
+        again = done.n_records - done.n_documents - n_replaced if self.replaces else 0
         self.result = replace(
             self.result,
             n_records=self.result.n_records + done.n_records,
             n_documents=self.result.n_documents + done.n_documents,
             n_tokens=self.result.n_tokens + done.n_tokens,
             n_repeated=self.result.n_repeated + done.n_repeated,
+            n_extended=self.result.n_extended + self.before.count(done.extended),
+            n_replaced=self.result.n_replaced + n_replaced,
+            n_superseded=self.result.n_superseded + again,
             finished=finished,
         )
         if self.progress is not None:
@@ -256,7 +289,8 @@ def _claim(store: Store, name: str, feed: str | None, again: bool) -> None:
     if not again and (owner is None or owner != feed):
         raise FeedError(
             f"documents {name}:1, {name}:2, ... come from {owner or 'a stream'} already: give this "
-            "feed another name=, or again=True to add to the same documents"
+            "feed another name=, or again=True with replace=True to replace these documents, with "
+            "replace=False to add to them"
         )
 
 

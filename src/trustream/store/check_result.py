@@ -56,7 +56,9 @@ KINDS = {
     "times": Kind("times of documents are not finite numbers", _RESTORE),
     "words": Kind("words are not valid", _RESTORE),
     "append ids": Kind("append ids are not valid", _RESTORE),
-    "feeds": Kind("positions of feeds cannot be read", "ingest these feeds with again=True"),
+    "feeds": Kind(
+        "positions of feeds cannot be read", "ingest these feeds with again=True and replace=True"
+    ),
     "saved": Kind(
         "what was saved under a name lacks a part or its version", "train or save it again"
     ),

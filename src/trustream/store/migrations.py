@@ -166,8 +166,8 @@ _SAVED_VERSION = Migration(
 )
 
 # Words that no document has are removed from now on, and those that earlier versions left behind by
-# this step. The counter gets another name so that a process of an earlier version that has the store
-# open, and remembers the numbers of such words, cannot write to it any more.
+# this step. The counter gets another name so that a process of an earlier version that has the
+# store open, and remembers the numbers of such words, cannot write to it any more.
 _UNUSED = (
     "DELETE FROM word WHERE NOT EXISTS (SELECT 1 FROM settings WHERE {fixed}) AND number IN"
     " (SELECT w.number FROM word AS w JOIN block AS b ON b.number = w.number / 256"
