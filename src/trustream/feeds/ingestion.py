@@ -105,7 +105,7 @@ def ingest(
     if not isinstance(feed.source, FileSource):
         return _ingest(run, pace, again)
     run.identity = Identity(feed.source, feed.format, whole=feed.is_whole)
-    run.begin(*_start(store, run.identity, again, replaced))
+    run.begin(*_start(store, run.identity, again, replaced), again=again)
     try:
         return _ingest(run, pace, again)
     except PositionError as error:
@@ -167,7 +167,9 @@ class _Run:
         # Where the store has the feed: nothing is stored unless it still stands there.
         self.stored: Position | None = None
         self.known = False
+        # What the store had when this ingest began, or the one that it goes on with.
         self.before = DocumentsBefore(store.totals().arrived)
+        self.arrived = self.before.n_before
         self.replaces = replaces
         self.skip = skip
         self.progress = progress
@@ -176,13 +178,17 @@ class _Run:
         self.n_tokens = 0
         self.result = IngestResult()
 
-    def begin(self, stored: Position | None, mark: Mark, finished: bool) -> None:
+    def begin(self, stored: Position | None, mark: Mark, finished: bool, *, again: bool) -> None:
         """Go on from a mark; `finished` if the store has it as the end."""
         self.stored = stored
         self.committed = self.mark = mark
         self.known = finished
-        if stored is not None and mark != Mark() and "arrived" in stored.detail:
-            self.before = DocumentsBefore(int(stored.detail["arrived"]))
+        goes_on = mark != Mark()
+        if stored is not None and (goes_on or again):
+            # The same as before, so that whoever follows the file meanwhile finds its position.
+            self.arrived = int(stored.detail.get("arrived", self.arrived))
+            if goes_on:
+                self.before = DocumentsBefore(self.arrived)
         self.result = IngestResult(self.identity.feed if self.identity else None)
 
     def take(self, item: Item) -> None:
@@ -224,7 +230,7 @@ class _Run:
             done = self.store.append(records)
         else:
             position = self.identity.position(self.mark, finished=finished)
-            position.detail["arrived"] = self.before.n_before
+            position.detail["arrived"] = self.arrived
             done = self.store.append(records, position, after=self.stored)
             self.stored = position
         self.pending, self.n_tokens = [], 0
