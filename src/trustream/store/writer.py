@@ -11,14 +11,7 @@ from collections.abc import Callable, Iterable, Sequence, Set
 
 import numpy as np
 
-from trustream.store.active_words import (
-    ActiveWords,
-    ColumnChange,
-    Ints,
-    changes_after_append,
-    changes_after_deletion,
-    in_order_of_entry,
-)
+from trustream.store.active_words import Ints
 from trustream.store.database import Database, T
 from trustream.store.document_cache import DocumentCache
 from trustream.store.document_encoding import (
@@ -29,18 +22,15 @@ from trustream.store.document_encoding import (
     pack,
     pair,
     sum_pairs,
-    tally,
     unpack,
     unpack_batch,
-    words_of,
 )
-from trustream.store.document_frequencies import DocumentFrequencies
 from trustream.store.document_slots import close_holes, is_held_out, place_of
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.protocol import Appended, Position, Record
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
 from trustream.store.table_rows import Counters, DocumentRow
-from trustream.store.word_numbers import WordNumbers
+from trustream.store.word_counts import WordCounts
 
 # Documents deleted at a time, so that a large deletion needs little memory.
 _AT_ONCE = 1000
@@ -55,10 +45,8 @@ class Writer:
         self._forget()
 
     def _forget(self) -> None:
-        self._numbers = WordNumbers()
+        self._words = WordCounts(self._database)
         self._cache = DocumentCache()
-        self._frequencies = DocumentFrequencies()
-        self._active = ActiveWords()
         self._in_change = False
 
     def _change(self, work: Callable[[Counters], T]) -> T:
@@ -69,7 +57,8 @@ class Writer:
                 self._forget()
             self._in_change = True
             counters = self._database.counters(write=True)
-            self._catch_up(counters)
+            if self._words.catch_up(counters):
+                self._cache.clear()
             return work(counters)
 
         try:
@@ -80,18 +69,6 @@ class Writer:
         self._in_change = False
         return result
 
-    def _catch_up(self, counters: Counters) -> None:
-        """Take over what others have changed."""
-        if counters.sequence != self._frequencies.sequence:
-            self._cache.clear()
-            blocks = self._database.blocks_since(self._frequencies.sequence)
-            if self._frequencies.refresh(blocks, counters.sequence):
-                # Words may have left, and come back with another number.
-                self._numbers = WordNumbers()
-        if counters.vocabulary != self._active.version:
-            changes = self._database.columns_since(self._active.version)
-            self._active.apply(changes, counters.vocabulary)
-
     # --- appending
 
     def append(
@@ -99,7 +76,7 @@ class Writer:
     ) -> Appended:
         """See `Store.append`."""
         batch = flatten(records)
-        memory, numbers = self._numbers, self._numbers.look_up(batch)
+        memory, numbers = self._words.numbers, self._words.numbers.look_up(batch)
         # Whole seconds: a document that grows all the while changes its place in time less often.
         now = float(int(clock.time()))
 
@@ -107,7 +84,7 @@ class Writer:
             if position is not None:
                 self._move_feed(position, after)
             # What was looked up in a memory that is forgotten since may not be so any more.
-            known = numbers if memory is self._numbers else self._numbers.look_up(batch)
+            known = numbers if memory is self._words.numbers else self._words.numbers.look_up(batch)
             return self._append(counters, batch, known, now)
 
         return self._change(work)
@@ -130,11 +107,11 @@ class Writer:
         fresh = batch.records
         if len(kept) < len(fresh):
             batch = flatten(fresh[i] for i in kept)
-            fresh, numbers = batch.records, self._numbers.look_up(batch)
+            fresh, numbers = batch.records, self._words.numbers.look_up(batch)
         order: dict[str, int] = {}
         of_record = [order.setdefault(record.key, len(order)) for record in fresh]
         documents = np.repeat(np.array(of_record, np.int64), batch.lengths)
-        numbers = self._numbers.complete(batch, numbers, self._database, counters)
+        numbers = self._words.numbers.complete(batch, numbers, self._database, counters)
         counts = batch.counts
         if self._settings.fixed:
             # Words that can never be active are not kept.
@@ -159,11 +136,11 @@ class Writer:
             n_removed = int(removed.counts.sum())
             gone, had_been = compare(removed, new)
             added = new.pairs[fresh_pairs[~had_been[fresh_pairs]]]
-            lost = self._uncount(counters, removed.words[gone])
+            lost = self._words.lose(counters, removed.words[gone])
         counters.tokens += n_tokens - n_removed
-        self._count(counters, pairs, added)
+        self._words.gain(counters, pairs, added)
         if replaced:
-            self._drop(counters, lost)
+            self._words.drop(counters, lost)
         self._database.put_counters(counters)
         extended = _extended(rows, new, len(order), replaced)
         return Appended(
@@ -245,63 +222,6 @@ class Writer:
             self._database.update(sorted(later), times=True)
         self._cache.put([*new, *changed, *later])
 
-    def _count(self, counters: Counters, pairs: Ints, fresh: Ints) -> None:
-        """Count words in documents that did not have them, and activate words that now may be.
-
-        Args:
-            counters: the vocabulary's version moves on if words become active.
-            pairs: (document, word) of every token as it came.
-            fresh: those pairs that are new, each once, in order.
-        """
-        words, by = tally(words_of(fresh), counters.next_word)
-        self._put_frequencies(counters, words, by)
-        if self._settings.fixed:
-            return
-        now = self._frequencies.values[words]
-        may = (now >= self._settings.min_documents) & (self._active.columns_of(words) < 0)
-        candidates = words[may]
-        if not len(candidates):
-            return
-        needed = self._settings.min_documents - (now - by)[may]
-        come = np.flatnonzero(np.isin(words_of(pairs), candidates))
-        distinct, first = np.unique(pairs[come], return_index=True)
-        at = np.searchsorted(fresh, distinct)
-        new = fresh.take(at, mode="clip") == distinct
-        candidates = in_order_of_entry(
-            candidates, needed, words_of(distinct[new]), come[first[new]]
-        )
-        frequencies = self._frequencies.values
-        changes = changes_after_append(self._active, frequencies, candidates, self._settings)
-        self._put_columns(counters, changes)
-
-    def _put_frequencies(self, counters: Counters, words: Ints, by: Ints) -> None:
-        blocks = self._frequencies.change(words, by)
-        self._database.put_blocks(blocks, counters.sequence)
-        self._frequencies.sequence = counters.sequence
-
-    def _put_columns(self, counters: Counters, changes: list[ColumnChange]) -> None:
-        if changes:
-            counters.vocabulary += 1
-            self._database.put_columns(changes, counters.vocabulary)
-            self._active.apply(changes, counters.vocabulary)
-            counters.words = len(self._active.numbers)
-
-    def _uncount(self, counters: Counters, of_documents: Ints) -> Ints:
-        """Count words of documents that have lost them, each once a document; which words."""
-        words, by = tally(of_documents, counters.next_word)
-        self._put_frequencies(counters, words, -by)
-        return words
-
-    def _drop(self, counters: Counters, words: Ints) -> None:
-        """Let those words go that no document has any more; others may take their columns."""
-        if self._settings.fixed:
-            return
-        frequencies = self._frequencies.values
-        for word in self._database.remove_words(words[frequencies[words] == 0].tolist()):
-            self._numbers.pop(word, None)
-        changes = changes_after_deletion(self._active, frequencies, self._settings)
-        self._put_columns(counters, changes)
-
     # --- deleting
 
     def delete(self, find: Callable[[Counters], Sequence[int]]) -> int:
@@ -319,10 +239,9 @@ class Writer:
             part = places[start : start + _AT_ONCE]
             _, all_words, counts = unpack([row.content for row in self._database.by_place(part)])
             counters.tokens -= int(counts.sum(dtype=np.int64))
-            words = self._uncount(counters, all_words.astype(np.int64))
-            lost.append(words[self._frequencies.values[words] == 0])
+            lost.append(self._words.lose(counters, all_words.astype(np.int64)))
             self._database.remove(part)
-        self._drop(counters, np.concatenate(lost))
+        self._words.drop(counters, np.concatenate(lost))
         training = [place for place in places if place >= 0]
         held_out = [~place for place in places if place < 0]
         moves = close_holes(training, counters.training)
