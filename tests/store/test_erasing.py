@@ -53,6 +53,26 @@ def test_nothing_is_left_in_the_files(file: Path, long: bool) -> None:
         assert store.check().ok
 
 
+def test_pages_that_become_free_are_overwritten(file: Path) -> None:
+    with open_store(file, min_documents=1) as store:
+        fill(store)
+        keys = [f"{SECRETS[1]}/{i}" for i in range(400)]
+        store.append(Record(key, [f"{SECRETS[0]}{i}", "w1"]) for i, key in enumerate(keys))
+        store.delete(keys)
+        assert traces(file, *SECRETS) == []
+
+
+def test_copies_from_before_a_document_grew_are_overwritten(file: Path) -> None:
+    with open_store(file, min_documents=1) as store:
+        fill(store)
+        for step in range(12):
+            more = [f"w{i}" for i in range(20 * step, 20 * step + 20)]
+            store.append([Record(SECRETS[1], more)])
+            store.append(Record(f"key {i}", more) for i in range(0, 300, 7))
+        store.delete([SECRETS[1]])
+        assert traces(file, *SECRETS) == []
+
+
 def test_a_replaced_document_leaves_nothing_either(file: Path) -> None:
     with open_store(file, min_documents=1) as store:
         fill(store)
@@ -192,6 +212,9 @@ def test_words_that_an_earlier_version_left_behind(
             assert new.append([Record("0", ["x"], append_id="0")]).n_repeated == 1
             assert new.expire_append_ids(time.time() - 3600) == 0
             assert new.expire_append_ids(time.time() + 3600) == 600
+            # What the counters are written with by a version that remembers words for ever.
+            with pytest.raises(StoreError, match="next_word"):
+                execute(store, "UPDATE state SET sequence = 7, next_word = 700")
     with open_store(address) as store:
         assert store.check().ok
 
