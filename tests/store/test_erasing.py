@@ -7,9 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from tests.store.contents_of import documents, known_words
 from tests.store.faulty import execute
+from trustream.cli import main
 from trustream.store import DocumentStore, Record, StoreError, open_store
 
 SECRETS = ("zanzibarsecret", "person-4711")
@@ -142,17 +144,32 @@ def test_words_leave_and_come_back(address: str) -> None:
 
 
 def test_erase_on_both(address: str) -> None:
-    with open_store(address, min_documents=1) as store:
+    with open_store(address, min_documents=1) as store, open_store(address) as other:
         fill(store, 100)
+        other.append([Record("key 60", ["w1"])])
         store.delete([f"key {i}" for i in range(50)])
         assert store.erase() == ("://" not in address)
         assert store.erase(rewrite=True)
-        assert len(documents(store)) == 50
-        assert store.check().ok
+        assert len(documents(other)) == 50
+        fill(other, 100)
         fill(store, 100)
         assert store.check().ok
+        assert documents(store) == documents(other)
     with pytest.raises(StoreError, match="closed"):
         store.erase()
+
+
+def test_the_command_on_both(address: str) -> None:
+    with open_store(address, min_documents=1) as store:
+        fill(store, 100)
+    first = CliRunner().invoke(main, ["delete", address, "key 1"])
+    assert first.exit_code == 0
+    assert "1 document deleted" in first.stdout
+    assert ("until they are overwritten after a VACUUM" in first.stdout) == ("://" in address)
+    second = CliRunner().invoke(main, ["delete", address, "key 1", "key 2", "--rewrite"])
+    assert second.exit_code == 1
+    assert ("standbys and backups" in second.stdout) == ("://" in address)
+    assert "no document has 1 of these ids: 'key 1'" in second.stderr
 
 
 def test_append_ids_expire(address: str) -> None:

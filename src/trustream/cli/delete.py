@@ -99,8 +99,10 @@ def _print(name: str, result: Any, server: bool, store: str) -> None:
     echo(f"{name}: {n:,} document{'s' * (n != 1)} deleted{forgotten}")
     if not (n or result.n_append_ids or result.rewritten):
         return
-    if result.rewritten and server:
+    if server and result.overwritten:
         echo("The tables were written anew; the server's log, standbys and backups may keep it.")
+    elif server and result.rewritten:
+        echo("The server has not written the tables anew: only their owner may do so.", err=True)
     elif server:
         echo(
             "PostgreSQL keeps deleted rows in its files until they are overwritten after a VACUUM; "

@@ -224,13 +224,20 @@ class PostgresDatabase(PostgresTables):
 
     def erase(self, *, rewrite: bool, wait: float) -> bool:
         """Have the server write the tables anew; its own log and its copies are not the store's."""
-        if rewrite:
-            try:
-                for table in _ERASED:
-                    self._connection.execute(f"VACUUM FULL {table}")
-            except psycopg.Error as error:
-                raise self._server.explained(error, "changed") from self._server.cause(error)
-        return rewrite
+        if not rewrite:
+            return False
+        try:
+            done = [self._rewrite(table) for table in _ERASED]
+        except psycopg.Error as error:
+            raise self._server.explained(error, "changed") from self._server.cause(error)
+        return all(done)
+
+    def _rewrite(self, table: str) -> bool:
+        """Write a table to a new file; whether the server did, which only warns who may not."""
+        before = self._execute("SELECT pg_relation_filenode(?::regclass)", table).fetchone()
+        self._connection.execute(f"VACUUM FULL {table}")
+        after = self._execute("SELECT pg_relation_filenode(?::regclass)", table).fetchone()
+        return bool(after != before)
 
     # --- life
 

@@ -23,7 +23,7 @@ class Forgotten:
             because no document has them any more.
         overwritten: whether nothing that was deleted is in the log of a SQLite store any more, or
             a PostgreSQL server has written the tables anew (`Store.erase`).
-        rewritten: whether all files were written anew.
+        rewritten: whether all files were to be written anew.
     """
 
     n_documents: int
