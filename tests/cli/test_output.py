@@ -105,7 +105,7 @@ def test_commands_on_the_store(store: Path, feed: Path, folder: Path) -> None:
         harmless(*command)
         for line in harmless(*command, "--json").splitlines():
             json.loads(line)
-    assert "ed[red].jsonl: 60 records" in harmless("ingest", store, feed, "--again")
+    assert "ed[red].jsonl: 60 records" in harmless("ingest", store, feed, "--again", "--add")
     title = harmless("evaluate", store, feed, "-m", "bound", "-m", "npmi").splitlines()[0]
     assert "st\\x1b[31more[red].db" in title
     assert "[red].st" in harmless("export", store, folder / "model\x1b[red].st")
@@ -118,7 +118,7 @@ def test_problems_of_an_ingest(store: Path, tmp_path: Path) -> None:
     result = call("ingest", store, bad, "--on-error", "skip")
     assert COMMANDING.search(result.output) is None
     assert result.stderr.count("left out: bad\\x1b[31m.jsonl") == 3
-    stopped = CliRunner().invoke(main, ["ingest", str(store), str(bad), "--again"])
+    stopped = CliRunner().invoke(main, ["ingest", str(store), str(bad), "--again", "--add"])
     assert stopped.exit_code == 1 and COMMANDING.search(stopped.output) is None
 
 
@@ -193,7 +193,7 @@ def test_addresses_from_the_environment_and_from_a_file(
         printed = [
             call("init", store, "--topics", 2, "--min-documents", 1).output,
             call("status", store).output,
-            call("ingest", store, feed, "--again").output,
+            call("ingest", store, feed, "--again", "--add").output,
             call("train", store, "--steps", 2).output,
             call("evaluate", store, feed, "-m", "bound").output,
             call("export", store, "news.model").output,

@@ -49,7 +49,7 @@ def test_again_reads_it_again(tmp_path: Path) -> None:
     path.write_text(lines(records))
     with new_store(tmp_path) as store:
         ingest(store, path)
-        assert ingest(store, path, again=True).n_records == 50
+        assert ingest(store, path, again=True, replace=False).n_records == 50
         assert documents(store) == expected([*records, *records])
 
 
@@ -224,7 +224,7 @@ def test_two_files_do_not_name_their_documents_alike(tmp_path: Path) -> None:
         assert documents(store) == {"part.txt:1": {"oneish": 1}, "two:1": {"twoish": 1}}
         with pytest.raises(FeedError, match=r"come from .* already"):
             ingest(store, io.BytesIO(b"more"), format="text", name="two")
-        ingest(store, io.BytesIO(b"twoish"), format="text", name="two", again=True)
+        ingest(store, io.BytesIO(b"twoish"), format="text", name="two", again=True, replace=False)
         assert documents(store)["two:1"] == {"twoish": 2}
 
 

@@ -17,6 +17,7 @@ import pytest
 
 from tests.feeds.helpers import documents, expected, new_store, random_records
 from trustream.feeds import FeedError, IngestResult, ingest
+from trustream.store import Record
 
 # A reader that waits for ever is a failure too.
 pytestmark = pytest.mark.timeout(240)
@@ -76,6 +77,35 @@ def test_killed_at_random_moments(tmp_path: Path, suffix: str, n_kills: int) -> 
         assert ingest(store, path).n_records == 0
 
 
+def test_killed_while_it_replaces(tmp_path: Path) -> None:
+    """Of each id the last record is there, whatever was there before and however often it began."""
+    rng = np.random.default_rng(4)
+    records = [{**record, "id": f"d{i % 500}"} for i, record in enumerate(random_records(4000))]
+    path, database = tmp_path / "x.jsonl", tmp_path / "topics.db"
+    path.write_bytes(content(records))
+    with new_store(tmp_path) as store:
+        store.append([Record(f"d{i}", ["old", f"only {i}"]) for i in range(600)])
+    for _ in range(5):
+        process = start(database, path, batch=20, replace=True)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        for _ in range(rng.integers(0, 15)):
+            process.stdout.readline()
+        time.sleep(rng.uniform(0, 0.02))
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        assert process.returncode == -signal.SIGKILL, "it was done before it could be killed"
+    with new_store(tmp_path) as store:
+        result = ingest(store, path, replace=True)
+        assert result.finished
+        assert result.n_records == result.n_replaced + result.n_superseded
+        found = documents(store)
+        assert found.pop("d599") == {"old": 1, "only 599": 1}, "not in the file"
+        last = expected(list({record["id"]: record for record in records}.values()))
+        assert {key: found[key] for key in last} == last
+        assert store.check().ok
+
+
 def test_following_a_writer(tmp_path: Path) -> None:
     """The writer's pieces end in the middle of lines and of characters."""
     records = [{"id": f"é{i}", "tokens": ["größe", f"w{i % 7}"]} for i in range(150)]
@@ -117,7 +147,7 @@ def test_two_ingests_of_a_file_at_a_time(tmp_path: Path) -> None:
         with path.open("a") as file:
             file.write("dogs\n")
         assert process.stdout.readline() == b"stored 2\n"
-        assert ingest(store, path, again=True).n_records == 2
+        assert ingest(store, path, again=True, replace=False).n_records == 2
         position = store.position(str(path))
         assert position is not None
         # As it stands where the other one left it, that goes on; from elsewhere it does not.

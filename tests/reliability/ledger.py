@@ -23,8 +23,8 @@ N_WORDS = 1500
 
 
 def operation(writer: int, number: int) -> dict[str, Any]:
-    """Parts of 1 to 400 words for documents of its own and for shared ones; now and then a
-    deletion of one of its own."""
+    """Parts of 1 to 400 words for documents of its own and for shared ones; some replace one of
+    its own, and now and then one of these is deleted."""
     rng = np.random.default_rng([writer, number])
     if rng.random() < 0.04:
         return {"delete": f"{writer}/{rng.integers(0, 3)}"}
@@ -33,15 +33,19 @@ def operation(writer: int, number: int) -> dict[str, Any]:
         owner = "shared" if rng.random() < 0.3 else f"{writer}"
         words = rng.integers(0, N_WORDS, int(np.exp(rng.uniform(0, 6)))).tolist()
         counts = Counter(f"w{word}" for word in words)
-        parts.append([f"{owner}/{rng.integers(0, 3)}", counts])
+        replaces = owner != "shared" and bool(rng.random() < 0.15)
+        parts.append([f"{owner}/{rng.integers(0, 3)}", counts, replaces])
     return {"append": parts}
 
 
 def records(parts: list[Any], number: int) -> list[Record]:
     """Every other append has tokens, the others counts."""
     if number % 2:
-        return [Record(key, dict(words)) for key, words in parts]
-    return [Record(key, list(Counter(words).elements())) for key, words in parts]
+        return [Record(key, dict(words), replace=replaces) for key, words, replaces in parts]
+    return [
+        Record(key, list(Counter(words).elements()), replace=replaces)
+        for key, words, replaces in parts
+    ]
 
 
 class Ledger:
@@ -142,7 +146,9 @@ class Books:
         for planned in itertools.chain(*operations):
             if "delete" in planned:
                 contents.pop(planned["delete"], None)
-            for key, words in planned.get("append", []):
+            for key, words, replaces in planned.get("append", []):
+                if replaces:
+                    contents[key] = Counter()
                 contents.setdefault(key, Counter()).update(words)
         return contents
 

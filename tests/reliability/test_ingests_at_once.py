@@ -148,7 +148,7 @@ def test_the_same_file_again(
     with open_store(address) as store:
         ingest(store, path)
     for _ in range(3):
-        ingests.start(path, batch=7, again=True)
+        ingests.start(path, batch=7, again=True, replace=False)
     ingests.begin()
     ends = ingests.end()
     n_done = ends.count("200 True")

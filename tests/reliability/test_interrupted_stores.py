@@ -51,13 +51,20 @@ class Ledger:
     def append(self, do: Do) -> None:
         self.n += 1
         records = [
-            Record(f"d{d}", self.rng.choice(WORDS, 6).tolist(), append_id=f"{self.n}/{i}")
+            Record(
+                f"d{d}",
+                self.rng.choice(WORDS, 6).tolist(),
+                append_id=f"{self.n}/{i}",
+                replace=self.n % 3 == 0 and i % 2 == 0,
+            )
             for i, d in enumerate(self.rng.integers(0, 30, 5))
         ]
         whole = do(lambda: self.store.append(records))
         result = self.store.append(records)
         assert result.n_repeated in ((5,) if whole else (0, 5)), "a part was stored"
         for record in records:
+            if record.replace:
+                self.documents[record.key] = Counter()
             self.documents.setdefault(record.key, Counter()).update(record.words)
 
     def delete(self, do: Do) -> None:

@@ -27,7 +27,7 @@ main()
 # They load different libraries, and are at different things when they are stopped.
 COMMANDS = [
     ["transform", "good.db", "good.txt"],
-    ["ingest", "good.db", "good.jsonl", "--again"],
+    ["ingest", "good.db", "good.jsonl", "--again", "--add"],
     ["recommend", "good_ratings.csv", "--topics", "2", "--all", "--save", "saved.model"],
     ["status", "good.db"],
 ]

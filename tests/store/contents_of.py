@@ -61,6 +61,13 @@ def all_words(store: DocumentStore) -> dict[str, Counter[str]]:
     return database.run(work, write=False)
 
 
+def known_words(store: DocumentStore) -> set[str]:
+    """The words that the store has the names of."""
+    database = store._database
+    found = database.run(lambda: list(database.stream("SELECT word FROM word")), write=False)
+    return {word for (word,) in found}
+
+
 def everything(store: DocumentStore) -> dict[str, Any]:
     """All tables, words that are not active included."""
     database = store._database

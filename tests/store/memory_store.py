@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
@@ -17,33 +18,69 @@ class MemoryStore:
         self.documents: dict[str, Counter[str]] = {}
         self.times: dict[str, float] = {}
         self.seen: set[str] = set()
-        # Words in the order of their first appearance.
+        # Documents and words in the order of their first appearance; no number is used twice.
+        self.numbers: dict[str, int] = {}
         self.words: dict[str, int] = {}
+        self._next_number, self._next_word = itertools.count(), itertools.count()
         self.columns: list[str | None] = []
         self.added = self.sequence = 0
         if vocabulary is not None:
             self.columns = list(vocabulary)
             self.words = {word: i for i, word in enumerate(vocabulary)}
 
-    def append(self, records: Iterable[Record]) -> None:
+    def append(self, records: Iterable[Record]) -> tuple[set[int], set[int]]:
+        """Numbers of the documents that grew, and of those that were replaced."""
         waiting: dict[str, None] = {}
-        changed = False
         active = set(self.columns)
+        before = {key: document.total() for key, document in self.documents.items()}
+        left = self._not_repeated(records)
+        self.sequence += bool(left)
+        replaced = self._replace(left)
+        for record in self._in_effect(left):
+            self._append(record, waiting, active)
+        if not self.settings.fixed:
+            self._enter(list(waiting))
+        if replaced:
+            self._let_go()
+        grown = {
+            key for key in before.keys() - replaced if self.documents[key].total() > before[key]
+        }
+        return {self.numbers[key] for key in grown}, {self.numbers[key] for key in replaced}
+
+    def _not_repeated(self, records: Iterable[Record]) -> list[Record]:
+        left = []
         for record in records:
             if record.append_id is not None:
                 if record.append_id in self.seen:
                     continue
                 self.seen.add(record.append_id)
-            changed = True
-            self._append(record, waiting, active)
-        self.sequence += changed
-        if not self.settings.fixed:
-            self._enter(list(waiting))
+            left.append(record)
+        return left
+
+    def _in_effect(self, records: list[Record]) -> list[Record]:
+        """Without those that a later one replaces."""
+        found: list[Record] = []
+        for record in records:
+            if record.replace:
+                found = [other for other in found if other.key != record.key]
+            found.append(record)
+        return found
+
+    def _replace(self, records: list[Record]) -> set[str]:
+        """Take out the words that documents lose, and all counts; which documents."""
+        replaced = {record.key for record in records if record.replace} & self.documents.keys()
+        for key in replaced:
+            stay = {w for r in self._in_effect(records) if r.key == key for w in r.words}
+            document = self.documents[key]
+            self.documents[key] = Counter({word: 0 for word in document if word in stay})
+            del self.times[key]
+        return replaced
 
     def _append(self, record: Record, waiting: dict[str, None], active: set[str | None]) -> None:
         assert record.time is not None
         if record.key not in self.documents:
             self.documents[record.key] = Counter()
+            self.numbers[record.key] = next(self._next_number)
             self.added += not is_held_out(record.key, self.settings.held_out)
         document = self.documents[record.key]
         self.times[record.key] = max(self.times.get(record.key, record.time), record.time)
@@ -51,7 +88,8 @@ class MemoryStore:
         for word in pairs:
             if self.settings.fixed and word not in self.words:
                 continue
-            self.words.setdefault(word, len(self.words))
+            if word not in self.words:
+                self.words[word] = next(self._next_word)
             is_new = word not in document
             document[word] += pairs[word] if isinstance(pairs, Mapping) else 1
             if is_new and word not in active:
@@ -85,11 +123,16 @@ class MemoryStore:
         gone = [key for key in dict.fromkeys(keys) if key in self.documents]
         self.sequence += bool(gone)
         for key in gone:
-            del self.documents[key], self.times[key]
-        if not self.settings.fixed:
-            self.columns = [w if w is not None and self.count(w) else None for w in self.columns]
-            self._fill()
+            del self.documents[key], self.times[key], self.numbers[key]
+        self._let_go()
         return len(gone)
+
+    def _let_go(self) -> None:
+        """Forget words that no document has, and give their columns to others."""
+        if not self.settings.fixed:
+            self.words = {word: i for word, i in self.words.items() if self.count(word)}
+            self.columns = [w if w in self.words else None for w in self.columns]
+            self._fill()
 
     def _fill(self) -> None:
         """Words that are in enough documents take columns that were given back."""

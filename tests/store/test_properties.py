@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.store.contents_of import check_running_totals, documents
+from tests.store.contents_of import check_running_totals, documents, known_words
 from tests.store.memory_store import MemoryStore
 from trustream.store import Record, open_store
 
@@ -41,6 +41,7 @@ RECORDS = st.lists(
         CONTENTS,
         st.integers(0, 20).map(float),
         st.none() | st.sampled_from([f"id {i}" for i in range(6)]),
+        st.sampled_from([False, False, True]),
     ),
     min_size=1,
     max_size=6,
@@ -68,11 +69,15 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
 
         @rule(records=RECORDS)
         def append(self, records: list[Record]) -> None:
-            before = len(self.model.seen), len(self.model.documents)
+            before, tokens = len(self.model.documents), self.store.totals().tokens
             result = self.store.append(records)
-            self.model.append(records)
-            assert result.n_documents == len(self.model.documents) - before[1]
+            extended, replaced = self.model.append(records)
+            assert result.n_documents == len(self.model.documents) - before
             assert result.n_records + result.n_repeated == len(records)
+            assert set(result.extended) == extended
+            assert set(result.replaced) == replaced
+            assert len(result.extended) + len(result.replaced) == len(extended | replaced)
+            assert self.store.totals().tokens == tokens + result.n_tokens - result.n_removed
 
         @rule(keys=st.lists(KEYS, min_size=1, max_size=4))
         def delete(self, keys: list[str]) -> None:
@@ -109,6 +114,7 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             assert totals.tokens == sum(sum(d.values()) for d in model.documents.values())
             assert totals.words == sum(word is not None for word in model.columns)
             assert (totals.added, totals.sequence) == (model.added, model.sequence)
+            assert known_words(self.store) == set(model.words)
             check_running_totals(self.store)
 
         def teardown(self) -> None:

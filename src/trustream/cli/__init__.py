@@ -11,6 +11,7 @@ import click
 from trustream.cli.check import check
 from trustream.cli.command_group import CommandGroup
 from trustream.cli.completion import completion
+from trustream.cli.delete import delete
 from trustream.cli.demo import demo
 from trustream.cli.evaluate import evaluate
 from trustream.cli.export import export
@@ -45,7 +46,7 @@ def main() -> None:
 
 
 for command in (
-    demo, init, ingest, train, status, topics, transform, evaluate, export, check, tokeniser,
-    recommend, simulate, completion,
+    demo, init, ingest, train, status, topics, transform, evaluate, export, check, delete,
+    tokeniser, recommend, simulate, completion,
 ):  # fmt: skip
     main.add_command(command)

@@ -40,6 +40,7 @@ Examples:
   trustream ingest topics.db news.jsonl
   trustream ingest topics.db enwiki-pages-articles.xml.bz2
   trustream ingest topics.db log.txt --follow     # goes on as lines are added
+  trustream ingest topics.db news.jsonl --again --replace   # corrected
   tail -f events.jsonl | trustream ingest topics.db - --format jsonl
 """
 
@@ -54,7 +55,17 @@ Examples:
     type=click.Choice(["stop", "skip"]),
     help="What to do at a bad record.",
 )
-@click.option("--again", is_flag=True, help="Read a file from its start, though it was read.")
+@click.option(
+    "--again",
+    is_flag=True,
+    help="Read a file from its start, though it was read; needs --replace or --add.",
+)
+@click.option(
+    "--replace",
+    is_flag=True,
+    help="Replace the document of a record's id, instead of adding words to it.",
+)
+@click.option("--add", is_flag=True, help="Add words to documents that are there, as by default.")
 @click.option("--follow", is_flag=True, help="Wait at the end for lines to be added.")
 @click.option("--idle", type=Real(0), help="Stop following after so many idle seconds.")
 @click.option("--batch", default=1000, type=Whole(1), help="Records per commit.")
@@ -94,6 +105,8 @@ def ingest(
     format_: str | None,
     on_error: str,
     again: bool,
+    replace: bool,
+    add: bool,
     replaced: str,
     follow: bool,
     idle: float | None,
@@ -105,13 +118,21 @@ def ingest(
     """Add documents of files, or of standard input (-), to a STORE, each exactly once.
 
     A file that was read before adds only what was appended to it since. An ingest that was stopped
-    or killed goes on where it was when it is run again.
+    or killed goes on where it was when it is run again. A record whose id is in the store adds its
+    words to that document, or replaces it with --replace.
 
     Texts are split into words as the STORE says (`trustream tokeniser`). The options for it are
     refused if they say something else; a STORE that does not say keeps those of the first ingest.
     """
     from trustream import feeds
 
+    if replace and add:
+        raise click.UsageError("--replace and --add exclude each other; give one of them.")
+    if again and not (replace or add):
+        raise click.UsageError(
+            "--again reads records that may be in the store already; give --replace to replace "
+            "their documents, or --add to add their words once more."
+        )
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
     with opened(store) as found:
@@ -132,6 +153,7 @@ def ingest(
                     batch=batch,
                     on_error=on_error,
                     again=again,
+                    replace=replace if replace or add else None,
                     replaced=replaced,
                     follow=follow,
                     idle=idle,
@@ -147,6 +169,8 @@ def ingest(
                     f"{title}: {result.n_records:,} records, {result.n_documents:,} new documents, "
                     f"{result.n_tokens:,} tokens" + _others(result)
                 )
+                for line in _about_documents(result, not (replace or add or format_ == "ratings")):
+                    echo(line)
 
 
 class _SoFar:
@@ -190,3 +214,30 @@ def _others(result: Any) -> str:
     if result.n_bad:
         parts.append(f"{result.n_bad:,} bad left out")
     return f" ({', '.join(parts)})" if parts else ""
+
+
+def _about_documents(result: Any, hint: bool) -> list[str]:
+    """What became of documents that were in the store already, a sentence each."""
+    lines = []
+    if result.n_extended:
+        there = _documents(result.n_extended)
+        lines.append(
+            f"words added to {there} that {_were(result.n_extended)} there before this feed"
+            + ("; --replace replaces such documents instead" * hint)
+        )
+    if result.n_replaced:
+        there = _documents(result.n_replaced)
+        lines.append(f"replaced {there} that {_were(result.n_replaced)} there before this feed")
+    if result.n_superseded:
+        lines.append(
+            f"{result.n_superseded:,} records replaced an earlier one of the same id in this feed"
+        )
+    return lines
+
+
+def _documents(n: int) -> str:
+    return f"{n:,} document{'s' * (n != 1)}"
+
+
+def _were(n: int) -> str:
+    return "was" if n == 1 else "were"

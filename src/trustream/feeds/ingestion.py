@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from trustream.feeds.documents_before import DocumentsBefore
 from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
 from trustream.feeds.feed import Feed, open_feed
 from trustream.feeds.items import Item, Mark
@@ -32,6 +33,7 @@ def ingest(
     batch: int = 1000,
     on_error: str = "stop",
     again: bool = False,
+    replace: bool | None = None,
     replaced: str = "stop",
     follow: bool = False,
     idle: float | None = None,
@@ -48,6 +50,11 @@ def ingest(
     one, and the others stop with an error. A stream has no position; `append_id` in its records
     does the same.
 
+    A record of a document that is in the store adds its words to it, because parts of a document
+    may come at any time; `IngestResult.n_extended` counts the documents that were there before the
+    feed and have grown. With `replace=True` each record replaces its document instead, so that of
+    several records of one id the last counts.
+
     Args:
         store: the store to add to.
         source: a path, `-` for standard input, or a binary stream.
@@ -55,7 +62,10 @@ def ingest(
             by the file's suffix if None.
         batch: records in a transaction; fewer if they are long.
         on_error: "stop" at a bad record, or "skip" it.
-        again: read from the start what was read before.
+        again: read from the start what was read before; say with `replace` what to do with
+            documents that are in the store already.
+        replace: whether each record replaces the document of its id, or adds its words to it; None
+            adds, and is refused with `again`.
         replaced: "stop" if the file is not the one that was read before, or "read" it.
         follow: wait at the end of a file for lines to be appended.
         idle: seconds without anything new after which to stop waiting; None waits for ever.
@@ -82,15 +92,25 @@ def ingest(
     _check("replaced", replaced, ("stop", "read"))
     if batch < 1:
         raise ValueError(f"batch is {batch}, expected 1 or more")
+    if again and replace is None:
+        raise ValueError(
+            "again=True reads records that may be in the store already: give replace=True to "
+            "replace their documents, or replace=False to add their words once more"
+        )
     feed = _with_tokeniser(
         store, open_feed(source, format=format, follow=follow, **options), options.get("tokenise")
     )
+    if replace and feed.format == "ratings":
+        raise ValueError(
+            "ratings cannot be replaced, since each would replace all others of its user: delete "
+            "the documents of these users first, then ingest the ratings"
+        )
     pace = _Pace(batch, idle, stop)
-    run = _Run(store, feed, on_error == "skip", progress, on_bad)
+    run = _Run(store, feed, bool(replace), on_error == "skip", progress, on_bad)
     if not isinstance(feed.source, FileSource):
         return _ingest(run, pace, again)
     run.identity = Identity(feed.source, feed.format, whole=feed.is_whole)
-    run.begin(*_start(store, run.identity, again, replaced))
+    run.begin(*_start(store, run.identity, again, replaced), again=again)
     try:
         return _ingest(run, pace, again)
     except PositionError as error:
@@ -148,6 +168,7 @@ class _Run:
         self,
         store: Store,
         feed: Feed,
+        replaces: bool,
         skip: bool,
         progress: Callable[[Progress], None] | None,
         on_bad: Callable[[Item], None] | None,
@@ -159,6 +180,10 @@ class _Run:
         # Where the store has the feed: nothing is stored unless it still stands there.
         self.stored: Position | None = None
         self.known = False
+        # What the store had when this ingest began, or the one that it goes on with.
+        self.before = DocumentsBefore(store.totals().arrived)
+        self.arrived = self.before.n_before
+        self.replaces = replaces
         self.skip = skip
         self.progress = progress
         self.on_bad = on_bad
@@ -167,11 +192,17 @@ class _Run:
         self.result = IngestResult()
         self.tokeniser = store.tokeniser()
 
-    def begin(self, stored: Position | None, mark: Mark, finished: bool) -> None:
+    def begin(self, stored: Position | None, mark: Mark, finished: bool, *, again: bool) -> None:
         """Go on from a mark; `finished` if the store has it as the end."""
         self.stored = stored
         self.committed = self.mark = mark
         self.known = finished
+        goes_on = mark != Mark()
+        if stored is not None and (goes_on or again):
+            # The same as before, so that whoever follows the file meanwhile finds its position.
+            self.arrived = int(stored.detail.get("arrived", self.arrived))
+            if goes_on:
+                self.before = DocumentsBefore(self.arrived)
         self.result = IngestResult(self.identity.feed if self.identity else None)
 
     def take(self, item: Item) -> None:
@@ -209,20 +240,28 @@ class _Run:
         if self.feed.format not in WITHOUT_TEXT:
             check_unchanged(self.store, self.tokeniser)
         records = [item.record for item in self.pending if item.record is not None]
+        if self.replaces:
+            records = [replace(record, replace=True) for record in records]
         if self.identity is None:
             done = self.store.append(records)
         else:
             position = self.identity.position(self.mark, finished=finished)
+            position.detail["arrived"] = self.arrived
             done = self.store.append(records, position, after=self.stored)
             self.stored = position
         self.pending, self.n_tokens = [], 0
         self.committed, self.known = self.mark, finished
+        n_replaced = self.before.count(done.replaced)
+        again = done.n_records - done.n_documents - n_replaced if self.replaces else 0
         self.result = replace(
             self.result,
             n_records=self.result.n_records + done.n_records,
             n_documents=self.result.n_documents + done.n_documents,
             n_tokens=self.result.n_tokens + done.n_tokens,
             n_repeated=self.result.n_repeated + done.n_repeated,
+            n_extended=self.result.n_extended + self.before.count(done.extended),
+            n_replaced=self.result.n_replaced + n_replaced,
+            n_superseded=self.result.n_superseded + again,
             finished=finished,
         )
         if self.progress is not None:
@@ -272,7 +311,8 @@ def _claim(store: Store, name: str, feed: str | None, again: bool) -> None:
     if not again and (owner is None or owner != feed):
         raise FeedError(
             f"documents {name}:1, {name}:2, ... come from {owner or 'a stream'} already: give this "
-            "feed another name=, or again=True to add to the same documents"
+            "feed another name=, or again=True with replace=True to replace these documents, with "
+            "replace=False to add to them"
         )
 
 

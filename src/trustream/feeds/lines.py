@@ -85,7 +85,8 @@ def read_lines(source: Source, mark: Mark, max_bytes: int) -> Iterator[Line | No
             if line.content is None or line.content.strip():
                 raise FeedError(
                     f"{source.name}, line {mark.number} had no end when it was read, and goes on "
-                    "now: what was added to it is not in the store; again=True reads the file anew"
+                    "now: what was added to it is not in the store; again=True with replace=True "
+                    "reads the file anew"
                 )
             continue
         yield line

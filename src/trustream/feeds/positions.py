@@ -101,7 +101,8 @@ def changed_error(source: FileSource, change: str) -> FeedError:
     return FeedError(
         f"{source.path} {change}; nothing was added. If it is another file now, "
         'replaced="read" reads it from its start, and goes on from there the next time; '
-        "again=True reads any file from its start"
+        "again=True reads any file from its start, with replace=True to replace the documents that "
+        "are in the store, or replace=False to add to them"
     )
 
 

@@ -16,6 +16,9 @@ class IngestResult:
         n_records: records added.
         n_documents: documents that were not there before.
         n_tokens: tokens added.
+        n_extended: documents that were there before this feed and have more words now.
+        n_replaced: documents that were there before this feed and were replaced.
+        n_superseded: records that have replaced an earlier one of this feed.
         n_repeated: records left out because their append id had been seen.
         n_bad: bad records that were skipped.
         finished: whether the end of the feed was reached.
@@ -31,6 +34,9 @@ class IngestResult:
     n_tokens: int = 0
     n_repeated: int = 0
     n_bad: int = 0
+    n_extended: int = 0
+    n_replaced: int = 0
+    n_superseded: int = 0
     finished: bool = False
     bad_records: tuple[BadRecord, ...] = ()
 

@@ -42,6 +42,7 @@ KINDS = {
     "counts": Kind("words are not in as many documents as is counted", _REPAIR, True),
     "counters": Kind("counters are not what counting gives", _REPAIR, True),
     "columns": Kind("columns do not have the words that they should have", _REPAIR, True),
+    "unused words": Kind("words that no document has are still there", _REPAIR, True),
     "places": Kind("the places of documents have holes", _REPAIR, True),
     "held out": Kind("documents are not in the part that their key says", _REPAIR, True),
     "contents": Kind(
@@ -55,7 +56,9 @@ KINDS = {
     "times": Kind("times of documents are not finite numbers", _RESTORE),
     "words": Kind("words are not valid", _RESTORE),
     "append ids": Kind("append ids are not valid", _RESTORE),
-    "feeds": Kind("positions of feeds cannot be read", "ingest these feeds with again=True"),
+    "feeds": Kind(
+        "positions of feeds cannot be read", "ingest these feeds with again=True and replace=True"
+    ),
     "saved": Kind(
         "what was saved under a name lacks a part or its version", "train or save it again"
     ),

@@ -140,7 +140,7 @@ class Database(ABC):
         """Replace the counters."""
         self._execute(
             "UPDATE state SET sequence=?, vocabulary=?, training=?, held_out=?,"
-            " token_count=?, words=?, added=?, next_word=?, next_document=?",
+            " token_count=?, words=?, added=?, word_numbers=?, next_document=?",
             *counters.row(),
         )
         self._detector.written = counters.sequence
@@ -150,6 +150,15 @@ class Database(ABC):
     def word_numbers(self, words: Sequence[str]) -> dict[str, int]:
         """Numbers of those words that are known."""
         return dict(self._select_in("SELECT word, number FROM word WHERE word", "text", words))
+
+    def remove_words(self, numbers: Sequence[int]) -> list[str]:
+        """Remove words by their numbers, which no other word gets; returns the words."""
+        if not numbers:
+            return []
+        found = self._select_in("SELECT word FROM word WHERE number", "bigint", numbers)
+        words = [word for (word,) in found]
+        self._select_in("DELETE FROM word WHERE number", "bigint", numbers)
+        return words
 
     @abstractmethod
     def add_words(self, first: int, words: Sequence[str]) -> None:
@@ -187,6 +196,10 @@ class Database(ABC):
         """The documents with these keys, as far as they are in the store, in any order."""
         query = f"SELECT {DOCUMENT} FROM document WHERE key"
         return list(map(DocumentRow._make, self._select_in(query, "text", keys)))
+
+    def places(self, keys: Sequence[str]) -> dict[str, int]:
+        """Places of the documents with these keys, as far as they are in the store."""
+        return dict(self._select_in("SELECT key, place FROM document WHERE key", "text", keys))
 
     def keys_and_contents(self, places: Sequence[int]) -> list[tuple[int, str, bytes]]:
         """(place, key, content) of the documents in these places, in any order."""
@@ -237,8 +250,18 @@ class Database(ABC):
         return {name for (name,) in self._select_in(query, "text", append_ids)}
 
     @abstractmethod
-    def add_seen(self, append_ids: Iterable[str]) -> None:
-        """Note append ids."""
+    def add_seen(self, append_ids: Iterable[str], time: float) -> None:
+        """Note append ids, and when."""
+
+    def expire_seen(self, before: float) -> int:
+        """Forget append ids that were noted before a time; returns how many."""
+        # Those without a time are older than the step that has brought the times.
+        found = self._execute(
+            "DELETE FROM seen WHERE coalesce(time, (SELECT applied FROM migration"
+            " WHERE name = '0008_words_leave')) < ?",
+            before,
+        )
+        return int(found.rowcount)
 
     def position(self, feed: str) -> Position | None:
         """How far a feed has been read."""
@@ -262,6 +285,9 @@ class Database(ABC):
         for number, part in enumerate(parts):
             self._execute("INSERT INTO saved VALUES (?, ?, ?)", name, number, part)
 
+    def lock_saved(self, name: str) -> None:  # noqa: B027
+        """Let nobody else save under a name until the end of the transaction."""
+
     def saved(self, name: str) -> list[bytes]:
         """The parts saved under a name, in order."""
         found = self._execute("SELECT content FROM saved WHERE name = ? ORDER BY part", name)
@@ -271,6 +297,20 @@ class Database(ABC):
         """How often something was saved under a name."""
         row = self._execute("SELECT version FROM saved_version WHERE name = ?", name).fetchone()
         return None if row is None else row[0]
+
+    def saved_names(self) -> list[str]:
+        """The names under which something is saved, in order."""
+        return [name for (name,) in self._execute("SELECT DISTINCT name FROM saved ORDER BY name")]
+
+    # --- erasing
+
+    @abstractmethod
+    def overwrite(self) -> None:
+        """Overwrite in the file what this transaction removes from now on, if the store can."""
+
+    @abstractmethod
+    def erase(self, *, rewrite: bool, wait: float) -> bool:
+        """See `Store.erase`; not inside `run`. Waits so many seconds for those who read."""
 
     # --- checking
 

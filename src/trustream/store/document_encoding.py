@@ -139,6 +139,18 @@ def add(old: PairCounts, new: PairCounts) -> tuple[PairCounts, Ints]:
     return both, fresh
 
 
+def compare(before: PairCounts, now: PairCounts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Which pairs of documents that are replaced are gone, and which of those there now had been.
+
+    >>> before = PairCounts(np.array([1, 4]), np.array([1, 1]))
+    >>> gone, had_been = compare(before, PairCounts(np.array([2, 4]), np.array([5, 6])))
+    >>> gone.tolist(), had_been.tolist()
+    ([True, False], [False, True])
+    """
+    gone = ~np.isin(before.pairs, now.pairs, assume_unique=True)
+    return gone, np.isin(now.pairs, before.pairs, assume_unique=True)
+
+
 def malformed(contents: Sequence[bytes], there: NDArray[np.bool_]) -> Ints:
     """Which of some contents (whole pairs each) are not as `pack` writes them.
 

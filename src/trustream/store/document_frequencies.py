@@ -26,12 +26,17 @@ class DocumentFrequencies:
         """(at least the words there are,) document frequencies by word number."""
         return self._values
 
-    def refresh(self, blocks: Iterable[tuple[int, bytes]], sequence: int) -> None:
-        """Take over blocks that others have changed."""
+    def refresh(self, blocks: Iterable[tuple[int, bytes]], sequence: int) -> bool:
+        """Take over blocks that others have changed; whether words are in no document any more."""
+        lost = False
         for block, content in blocks:
             self._grow((block + 1) * BLOCK)
-            self._values[block * BLOCK : (block + 1) * BLOCK] = np.frombuffer(content, "<i4")
+            old = self._values[block * BLOCK : (block + 1) * BLOCK]
+            new = np.frombuffer(content, "<i4")
+            lost = lost or bool(((old > 0) & (new == 0)).any())
+            old[:] = new
         self.sequence = sequence
+        return lost
 
     def change(self, words: NDArray[np.int64], by: NDArray[np.int64]) -> list[tuple[int, bytes]]:
         """Add to the frequencies of different words; returns the blocks to be written.

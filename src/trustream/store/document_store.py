@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from types import EllipsisType, TracebackType
 
 import numpy as np
@@ -33,6 +34,9 @@ from trustream.store.table_rows import Counters
 from trustream.store.writer import Writer
 from trustream.tokenisers import Specification, from_dict
 
+# Seconds to wait for those who read, so that nothing deleted is left in a log: briefly after each
+# deletion, longer when that is what was asked for.
+_AFTER_DELETE, _TO_ERASE = 0.5, 10.0
 # Bytes are saved in parts of this size.
 _PART = 1 << 24
 
@@ -141,13 +145,49 @@ class DocumentStore(Store):
     def _append(self, records: list[Record], position: Position | None, after: After) -> Appended:
         return self._writer.append(records, position, after)
 
-    def delete(self, keys: Iterable[str]) -> int:
-        return self._delete(_possible(_several(keys)))
+    def delete(
+        self, keys: Iterable[str], *, on_unknown: Callable[[str], None] | None = None
+    ) -> int:
+        given = list(dict.fromkeys(_several(keys)))
+        n_deleted, places = self._delete(_possible(given))
+        if on_unknown is not None:
+            for key in given:
+                if key not in places:
+                    on_unknown(key)
+        return n_deleted
 
     @guarded
-    def _delete(self, keys: list[str]) -> int:
+    def _delete(self, keys: list[str]) -> tuple[int, dict[str, int]]:
         database = self._database
-        return self._writer.delete(lambda _: [row.place for row in database.by_key(keys)])
+        places: dict[str, int] = {}
+
+        def find(_: Counters) -> Sequence[int]:
+            nonlocal places
+            places = database.places(keys)
+            return list(places.values())
+
+        n_deleted = self._writer.delete(find)
+        if n_deleted:
+            # It is done whether this succeeds or not.
+            with suppress(StoreError):
+                database.erase(rewrite=False, wait=_AFTER_DELETE)
+        return n_deleted, places
+
+    @guarded
+    def erase(self, *, rewrite: bool = False) -> bool:
+        return self._database.erase(rewrite=rewrite, wait=_TO_ERASE)
+
+    @guarded
+    def expire_append_ids(self, before: float) -> int:
+        database = self._database
+        if not (isinstance(before, int | float) and math.isfinite(before)):
+            raise ValueError(f"before is {before!r}; give seconds since 1970")
+
+        def work() -> int:
+            database.overwrite()
+            return database.expire_seen(before)
+
+        return database.run(work, write=True)
 
     @guarded
     def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
@@ -199,6 +239,7 @@ class DocumentStore(Store):
             added=counters.added,
             sequence=counters.sequence,
             vocabulary=counters.vocabulary,
+            arrived=counters.next_document,
         )
 
     @guarded
@@ -261,8 +302,7 @@ class DocumentStore(Store):
         fault = name_fault(name)
         if fault is not None:
             raise ValueError(f"name {name!r:.60} {fault}")
-        view = memoryview(content)
-        parts = [bytes(view[i : i + _PART]) for i in range(0, max(len(view), 1), _PART)]
+        parts = _parts(content)
         database.run(lambda: database.put_saved(name, parts), write=True)
 
     def load(self, name: str) -> bytes | None:
@@ -271,6 +311,29 @@ class DocumentStore(Store):
 
     def saved_version(self, name: str) -> int | None:
         return self._look_up(name, Database.saved_version)
+
+    @guarded
+    def saved_names(self) -> list[str]:
+        database = self._database
+        return database.run(database.saved_names, write=False)
+
+    @guarded
+    def change_saved(self, name: str, change: Callable[[bytes], bytes | None]) -> bool:
+        database = self._database
+        if name_fault(name) is not None:
+            return False
+
+        def work() -> bool:
+            database.lock_saved(name)
+            found = database.saved(name)
+            changed = change(b"".join(found)) if found else None
+            if changed is None:
+                return False
+            database.overwrite()
+            database.put_saved(name, _parts(changed))
+            return True
+
+        return database.run(work, write=True)
 
     # --- closing
 
@@ -295,6 +358,11 @@ class DocumentStore(Store):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _parts(content: bytes) -> list[bytes]:
+    view = memoryview(content)
+    return [bytes(view[i : i + _PART]) for i in range(0, max(len(view), 1), _PART)]
 
 
 def _several(keys: Iterable[str]) -> Iterable[str]:

@@ -25,6 +25,7 @@ from trustream.store.table_checks import (
     check_frequencies,
     check_names,
     check_unique,
+    check_used,
 )
 from trustream.store.table_rows import Counters, LostWords
 
@@ -59,6 +60,7 @@ def check(
     recount = recount_documents(database, words, findings, suspects.add)
     check_unique(database, findings)
     check_names(database, findings)
+    check_used(database, words, recount, findings)
     active = check_columns(database, words, recount, findings)
     frequencies = check_frequencies(database, words, recount, findings)
     least = replace(counters, sequence=frequencies.sequence, vocabulary=active.version)
@@ -128,8 +130,8 @@ def _check_counters(
         "training": recount.training,
         "held_out": recount.held_out,
         "words": len(active.numbers),
-        "next_word": words.next,
         # These may be higher: what they count may be gone.
+        "next_word": min(max(counters.next_word, words.next), words.most),
         "added": max(counters.added, recount.training),
         "next_document": max(counters.next_document, recount.next_document),
         "sequence": max(counters.sequence, least.sequence),

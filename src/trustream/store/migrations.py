@@ -35,8 +35,8 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
         StoreError: it has steps that this version does not know.
 
     >>> [step.name for step in missing([], "new.db")]
-    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version', \
-'0007_tokeniser']
+    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version',
+     '0007_tokeniser', '0008_words_leave']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -172,4 +172,34 @@ _TOKENISER = Migration(
     postgres=("ALTER TABLE settings ADD COLUMN tokeniser text",),
 )
 
-MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED, _WORDS_LOST, _SAVED_VERSION, _TOKENISER)
+# Words that no document has are removed from now on, and those that earlier versions left behind by
+# this step. The counter gets another name so that a process of an earlier version that has the
+# store open, and remembers the numbers of such words, cannot write to it any more.
+_UNUSED = (
+    "DELETE FROM word WHERE NOT EXISTS (SELECT 1 FROM settings WHERE {fixed}) AND number IN"
+    " (SELECT w.number FROM word AS w JOIN block AS b ON b.number = w.number / 256"
+    " WHERE substr(b.counts, CAST(1 + 4 * (w.number % 256) AS integer), 4) = {zero})"
+)
+_WORDS_LEAVE = Migration(
+    "0008_words_leave",
+    sqlite=(
+        "ALTER TABLE state RENAME COLUMN next_word TO word_numbers",
+        "ALTER TABLE seen ADD COLUMN time REAL",
+        _UNUSED.format(fixed="fixed", zero="X'00000000'"),
+    ),
+    postgres=(
+        "ALTER TABLE state RENAME COLUMN next_word TO word_numbers",
+        "ALTER TABLE seen ADD COLUMN time double precision",
+        _UNUSED.format(fixed="fixed", zero="'\\x00000000'::bytea"),
+    ),
+)
+
+MIGRATIONS = (
+    _DOCUMENTS,
+    _APPEND_IDS,
+    _SAVED,
+    _WORDS_LOST,
+    _SAVED_VERSION,
+    _TOKENISER,
+    _WORDS_LEAVE,
+)

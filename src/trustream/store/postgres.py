@@ -35,6 +35,8 @@ except ImportError as error:
 _ABANDONED = 30 * 86400.0
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = ?"
+# Tables that hold words, keys, append ids, names of feeds or models.
+_ERASED = ("document", "word", "seen", "feed", "saved")
 _IDLE = pq.TransactionStatus.IDLE
 
 
@@ -213,6 +215,28 @@ class PostgresDatabase(PostgresTables):
     def _is_lost(self, error: psycopg.Error) -> bool:
         """Whether doing it again may help: nothing was stored, and the server may come back."""
         return self._connection.closed or error.sqlstate in _PASSING
+
+    # --- erasing
+
+    def overwrite(self) -> None:
+        """Not possible: the server keeps old rows for those who may still read them."""
+
+    def erase(self, *, rewrite: bool, wait: float) -> bool:
+        """Have the server write the tables anew; its own log and its copies are not the store's."""
+        if not rewrite:
+            return False
+        try:
+            done = [self._rewrite(table) for table in _ERASED]
+        except psycopg.Error as error:
+            raise self._server.explained(error, "changed") from self._server.cause(error)
+        return all(done)
+
+    def _rewrite(self, table: str) -> bool:
+        """Write a table to a new file; whether the server did, which only warns who may not."""
+        before = self._execute("SELECT pg_relation_filenode(?::regclass)", table).fetchone()
+        self._connection.execute(f"VACUUM FULL {table}")
+        after = self._execute("SELECT pg_relation_filenode(?::regclass)", table).fetchone()
+        return bool(after != before)
 
     # --- life
 

@@ -87,13 +87,16 @@ class PostgresTables(Database):
 
     # --- feeds and saved bytes
 
-    def add_seen(self, append_ids: Iterable[str]) -> None:
-        self._copy("seen (append_id)", ("text",), ((name,) for name in append_ids))
+    def add_seen(self, append_ids: Iterable[str], time: float) -> None:
+        rows = ((name, time) for name in append_ids)
+        self._copy("seen (append_id, time)", ("text", "float8"), rows)
 
     def put_saved(self, name: str, parts: Iterable[bytes]) -> None:
-        """Let nobody else save under the name at the same time."""
-        self._execute("SELECT pg_advisory_xact_lock(hashtext(?))", name)
+        self.lock_saved(name)
         super().put_saved(name, parts)
+
+    def lock_saved(self, name: str) -> None:
+        self._execute("SELECT pg_advisory_xact_lock(hashtext(?))", name)
 
     # --- checking
 

@@ -35,12 +35,16 @@ class Record:
             whole seconds. A later part moves it forward, never back.
         append_id: a name of this record that the sender chooses: a second record with the same id
             does nothing.
+        replace: whether the record takes the place of all that the document has, its time too;
+            parts that come later are added to it. Without words the document stays, empty:
+            `Store.delete` removes it.
     """
 
     key: str
     words: Sequence[str] | Mapping[str, int]
     time: float | None = None
     append_id: str | None = None
+    replace: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +71,14 @@ class Appended:
     Attributes:
         n_records: records that were added.
         n_documents: documents that were not in the store before.
-        n_tokens: tokens that were added.
+        n_tokens: tokens that were added; those of a record that another one in the same append
+            replaced are not among them.
         n_repeated: records that were left out because their append id had been seen.
         sequence: the sequence number of the store after the append.
+        extended: documents that were in the store before and have more words now, by their
+            numbers in the order of arrival (`Totals.arrived`).
+        replaced: the same for documents that were replaced.
+        n_removed: tokens that these had.
     """
 
     n_records: int
@@ -77,6 +86,9 @@ class Appended:
     n_tokens: int
     n_repeated: int
     sequence: int
+    extended: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
+    n_removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,8 @@ class Totals:
         sequence: the sequence number: every append, deletion and retention that changes documents
             raises it by one.
         vocabulary: the version of the vocabulary; rises when a word becomes active or ceases to be.
+        arrived: documents ever added to either part, and so the number that the next one gets in
+            the order of arrival; never falls.
     """
 
     documents: int
@@ -104,6 +118,7 @@ class Totals:
     added: int
     sequence: int
     vocabulary: int
+    arrived: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +245,10 @@ class Store(Protocol):
         in which they came to be in enough documents. Words that are not active yet are kept, so
         that they count from the first document once they are.
 
+        Records count in their order: one with `replace=True` takes the place of what its document
+        had before, in the store and in this append. A document that is replaced keeps its number
+        and its part of the store, training or held-out.
+
         Args:
             records: documents or parts of documents.
             position: the new position of the feed that they come from.
@@ -244,14 +263,52 @@ class Store(Protocol):
             StoreError: the database cannot take them.
         """
 
-    def delete(self, keys: Iterable[str]) -> int:
-        """Delete documents; returns how many were deleted. Unknown keys are ignored."""
+    def delete(
+        self, keys: Iterable[str], *, on_unknown: Callable[[str], None] | None = None
+    ) -> int:
+        """Delete documents; returns how many were deleted.
+
+        Words that no other document has leave the store too, unless its vocabulary is fixed. What
+        was deleted is overwritten as `erase` says.
+
+        Args:
+            keys: of the documents.
+            on_unknown: called afterwards with each key that no document had, once.
+        """
+
+    def erase(self, *, rewrite: bool = False) -> bool:
+        """Take away what deleted and replaced documents have left in the files of the database.
+
+        SQLite overwrites in its file what a `delete` or a replacement removes, and this empties the
+        write-ahead log, in which it may still stand; `delete` itself tries to. On rare occasions
+        SQLite leaves a copy behind where it has rearranged a page, and versions without this method
+        left many. PostgreSQL keeps what was deleted until `VACUUM` lets it be overwritten.
+
+        Args:
+            rewrite: write all files anew, so that nothing is left in them (`VACUUM`, on PostgreSQL
+                `VACUUM FULL`): takes time and free space for the whole store, and others have to
+                wait meanwhile.
+
+        Returns:
+            Whether it was done: False if another process kept on reading the log of a SQLite store,
+            and for PostgreSQL without `rewrite`.
+        """
 
     def keep(self, *, newest: int | None = None, since: float | None = None) -> int:
         """Delete all but the `newest` documents by time, and those before the time `since`.
 
         Of documents with equal times the last to arrive are the newest. Returns how many
         documents were deleted.
+        """
+
+    def expire_append_ids(self, before: float) -> int:
+        """Forget append ids that were noted before a time; returns how many.
+
+        A record that is sent again with such an id is added again. Ids that were noted by versions
+        without times have the time at which this version first opened the store.
+
+        Args:
+            before: in seconds since 1970.
         """
 
     def check(
@@ -328,6 +385,21 @@ class Store(Protocol):
         It is 1 for the first save and grows by one with each save, in the same transaction; no
         version is used twice. Asking is cheap, since the bytes are not read: a service asks again
         and again, and loads a model when the version has changed.
+        """
+
+    def saved_names(self) -> list[str]:
+        """The names under which bytes are saved, in order."""
+
+    def change_saved(self, name: str, change: Callable[[bytes], bytes | None]) -> bool:
+        """Change the bytes saved under a name; nobody can save others in between.
+
+        Args:
+            name: of the bytes.
+            change: called with the bytes, perhaps more than once; returns those to save in their
+                place, or None to leave them. It cannot use this store.
+
+        Returns:
+            Whether they were changed. The old ones are overwritten, as by `delete`.
         """
 
     # --- closing

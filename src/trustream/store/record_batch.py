@@ -25,12 +25,14 @@ class RecordBatch:
         words: words of all records, one after the other.
         lengths: (R,) int64, how many of `words` each record has.
         counts: (len(words),) int64; None if all are 1.
+        replaces: whether one of them replaces its document.
     """
 
     records: list[Record]
     words: list[str]
     lengths: NDArray[np.int64]
     counts: NDArray[np.int64] | None
+    replaces: bool = False
 
 
 def flatten(records: Iterable[Record]) -> RecordBatch:
@@ -47,13 +49,15 @@ def flatten(records: Iterable[Record]) -> RecordBatch:
     if not _are_names_fine(records):
         for index, record in enumerate(records):
             _check_names(index, record)
+    replaces = True in {record.replace for record in records}
     if {type(record.words) for record in records} <= {list}:
         words = list(chain.from_iterable(record.words for record in records))
-        return RecordBatch(records, words, _lengths([record.words for record in records]), None)
-    return _mixed(records)
+        lengths = _lengths([record.words for record in records])
+        return RecordBatch(records, words, lengths, None, replaces)
+    return _mixed(records, replaces)
 
 
-def _mixed(records: list[Record]) -> RecordBatch:
+def _mixed(records: list[Record], replaces: bool) -> RecordBatch:
     """Records with tokens and with mappings."""
     words: list[str] = []
     parts: list[Collection[str]] = []
@@ -72,11 +76,21 @@ def _mixed(records: list[Record]) -> RecordBatch:
         counts = np.ones(len(words), np.int64)
         for start, values in weighted:
             counts[start : start + len(values)] = values
-    return RecordBatch(records, words, _lengths(parts), counts)
+    return RecordBatch(records, words, _lengths(parts), counts, replaces)
 
 
 def _lengths(parts: list[Collection[str]]) -> NDArray[np.int64]:
     return np.fromiter(map(len, parts), np.int64, len(parts))
+
+
+def not_replaced(records: list[Record]) -> list[int]:
+    """Which records count: all but those before one of the same document that replaces it.
+
+    >>> not_replaced([Record("a", ["x"]), Record("b", ["y"]), Record("a", ["z"], replace=True)])
+    [1, 2]
+    """
+    last = {record.key: i for i, record in enumerate(records) if record.replace}
+    return [i for i, record in enumerate(records) if i >= last.get(record.key, 0)]
 
 
 def latest_times(records: list[Record], of_record: list[int], n: int, now: float) -> list[float]:
@@ -116,13 +130,14 @@ def _are_names_fine(records: list[Record]) -> bool:
     try:
         keys = [record.key for record in records]
         rest = {record.time for record in records} | {record.append_id for record in records}
+        flags = {type(record.replace) for record in records}
         text = "".join(keys)
         text.encode()
     except (AttributeError, TypeError, UnicodeEncodeError):
         return False
     lengths = set(map(len, keys))
     short = min(lengths, default=1) >= 1 and max(lengths, default=1) <= MAX_CHARACTERS
-    return short and "\0" not in text and rest <= {None}
+    return short and "\0" not in text and rest <= {None} and flags <= {bool}
 
 
 def _check_names(index: int, record: Record) -> None:
@@ -138,6 +153,8 @@ def _check_names(index: int, record: Record) -> None:
     time = record.time
     if time is not None and not (isinstance(time, numbers.Real) and math.isfinite(time)):
         raise RecordError(index, f"time is {time!r}; give seconds since 1970, or None for now")
+    if not isinstance(record.replace, bool):
+        raise RecordError(index, f"replace is {_short(record.replace)}; give True or False")
 
 
 def _check_tokens(index: int, content: object) -> None:

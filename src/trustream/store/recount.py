@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.store import document_frequencies
 from trustream.store.active_words import Ints
 from trustream.store.check_result import Findings
 from trustream.store.database import DOCUMENT, Database
@@ -29,10 +30,12 @@ class NumberedWords:
     Attributes:
         there: (numbers,) whether there is a word of each number.
         next: the number after the last.
+        most: the most numbers that can have been given, those of words that have left included.
     """
 
     there: NDArray[np.bool_]
     next: int
+    most: int
 
     def has(self, number: Any) -> bool:
         """Whether it is the number of a word."""
@@ -64,9 +67,11 @@ class Recount:
 def recount_words(database: Database, findings: Findings) -> NumberedWords:
     """Read all words and check them."""
     ((n,),) = database.stream("SELECT count(*) FROM word")
-    # Numbers are given one after the other: one far above the number of words was never given, and
-    # must not decide how much memory is needed.
-    there = np.zeros(2 * n + 1024, bool)
+    ((n_blocks,),) = database.stream("SELECT count(*) FROM block")
+    # Numbers are given one after the other, and the blocks of counts stay when words leave: one far
+    # above both was never given, and must not decide how much memory is needed.
+    most = n_blocks * document_frequencies.BLOCK
+    there = np.zeros(max(2 * n, most) + 1024, bool)
     last = -1
     for number, word in database.stream("SELECT number, word FROM word ORDER BY number"):
         if not 0 <= number < len(there):
@@ -77,7 +82,7 @@ def recount_words(database: Database, findings: Findings) -> NumberedWords:
         fault = name_fault(word)
         if fault is not None:
             findings.add("words", f"{word!r:.60} {fault}")
-    return NumberedWords(there, last + 1)
+    return NumberedWords(there, last + 1, max(most, last + 1))
 
 
 def recount_documents(

@@ -58,8 +58,11 @@ def repair(
     elif findings.has("places", "held out"):
         training, held_out = _close_holes(database)
     # Whole tables, so that all who keep a copy in memory take over all of it.
+    next_word = min(max(counters.next_word, words.next), words.most)
     database.clear("block")
-    database.put_blocks(blocks_of(recount.frequencies[: words.next]), counters.sequence)
+    database.put_blocks(blocks_of(recount.frequencies[:next_word]), counters.sequence)
+    if not database.settings.fixed:
+        _remove_words(database, words, recount)
     columns = _all_columns(database, words, recount, active)
     database.clear("column")
     database.put_columns(columns, counters.vocabulary)
@@ -71,7 +74,7 @@ def repair(
             tokens=recount.tokens,
             words=sum(word is not None for _, word in columns),
             added=max(counters.added, training),
-            next_word=words.next,
+            next_word=next_word,
             next_document=max(counters.next_document, recount.next_document),
         )
     )
@@ -84,6 +87,14 @@ def _rewrite(database: Database, places: Sequence[int], there: NDArray[np.bool_]
         rows = database.by_place(places[start : start + _AT_ONCE])
         rewritten = [row._replace(content=readable(row.content, there)) for row in rows]
         database.update(rewritten, times=False)
+
+
+def _remove_words(database: Database, words: NumberedWords, recount: Recount) -> None:
+    """Remove words that no document has."""
+    unused = np.flatnonzero(words.there & (recount.frequencies == 0)).tolist()
+    database.overwrite()
+    for start in range(0, len(unused), _AT_ONCE):
+        database.remove_words(unused[start : start + _AT_ONCE])
 
 
 def _all_columns(

@@ -33,6 +33,8 @@ LOG_LIMIT = 64 << 20
 _FOR_READERS = 1.0
 _PRAGMAS = (
     "synchronous=FULL",
+    # Overwrites what is deleted where that needs no more writing; see `overwrite`.
+    "secure_delete=FAST",
     # 32 MB of pages in memory.
     "cache_size=-32768",
     # Mapped pages would count as the process's own memory, and draws touch all of the file.
@@ -73,6 +75,8 @@ class SqliteDatabase(SqliteTables):
         self._references = sys.maxsize
         # When to try again to begin the log at its start, after readers were in the way.
         self._try_again = 0.0
+        # Whether the last transaction overwrote what it removed.
+        self._overwrites = False
         if sqlite3.sqlite_version_info < (3, 35):
             raise StoreError(
                 f"SQLite {sqlite3.sqlite_version} is too old; use a Python that has 3.35 or newer"
@@ -169,6 +173,9 @@ class SqliteDatabase(SqliteTables):
     def _write(self, work: Callable[[], T]) -> T:
         self._refuse(self._files.fault_lately(), "; nothing of it was stored")
         self._detector.written = 0
+        if self._overwrites:
+            self._execute("PRAGMA secure_delete=FAST").fetchone()
+            self._overwrites = False
         result = self._transact("BEGIN IMMEDIATE", work)
         self._detector.commit()
         # Before it is acknowledged: what went into a file that nobody can open is lost.
@@ -229,6 +236,27 @@ class SqliteDatabase(SqliteTables):
                 busy = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()[0]
         if busy:
             self._try_again = time.monotonic() + 10 * (time.monotonic() - start)
+
+    # --- erasing
+
+    def overwrite(self) -> None:
+        """Overwrite pages that are freed too, until the next transaction."""
+        self._overwrites = True
+        self._execute("PRAGMA secure_delete=ON").fetchone()
+
+    def erase(self, *, rewrite: bool, wait: float) -> bool:
+        """Empty the log; with `rewrite`, copy everything that is there into new pages before."""
+        self._refuse(self._files.fault_lately())
+        try:
+            if rewrite:
+                self._patiently(lambda: self._execute("VACUUM"))
+            start = time.monotonic()
+            while self._execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if time.monotonic() > start + wait:
+                    return False
+        except sqlite3.Error as error:
+            raise explained(error, self.name, "changed", self._patience) from error
+        return True
 
     # --- what can go wrong
 

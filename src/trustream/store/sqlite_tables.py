@@ -73,8 +73,10 @@ class SqliteTables(Database):
 
     # --- feeds
 
-    def add_seen(self, append_ids: Iterable[str]) -> None:
-        self._connection.executemany("INSERT INTO seen VALUES (?)", ((a,) for a in append_ids))
+    def add_seen(self, append_ids: Iterable[str], time: float) -> None:
+        self._connection.executemany(
+            "INSERT INTO seen (append_id, time) VALUES (?, ?)", ((a, time) for a in append_ids)
+        )
 
     # --- checking
 

@@ -61,6 +61,18 @@ def _is_object(text: Any) -> bool:
         return False
 
 
+def check_used(
+    database: Database, words: NumberedWords, recount: Recount, findings: Findings
+) -> None:
+    """Check that each word is in a document, unless the vocabulary is fixed."""
+    if database.settings.fixed:
+        return
+    unused = np.flatnonzero(words.there & (recount.frequencies == 0))
+    for name in _names(database, unused[:_EXAMPLES].tolist()).values():
+        findings.add("unused words", name)
+    findings.add("unused words", None, max(len(unused) - _EXAMPLES, 0))
+
+
 def check_columns(
     database: Database, words: NumberedWords, recount: Recount, findings: Findings
 ) -> ActiveWords:

@@ -7,39 +7,30 @@ from the database what other writers have changed since: the sequence number say
 from __future__ import annotations
 
 import time as clock
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 
 import numpy as np
 
-from trustream.store.active_words import (
-    ActiveWords,
-    ColumnChange,
-    Ints,
-    changes_after_append,
-    changes_after_deletion,
-    in_order_of_entry,
-)
+from trustream.store.active_words import Ints
 from trustream.store.database import Database, T
 from trustream.store.document_cache import DocumentCache
 from trustream.store.document_encoding import (
     PairCounts,
     add,
     check_size,
+    compare,
     pack,
     pair,
     sum_pairs,
-    tally,
     unpack,
     unpack_batch,
-    words_of,
 )
-from trustream.store.document_frequencies import DocumentFrequencies
 from trustream.store.document_slots import close_holes, is_held_out, place_of
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.protocol import Appended, Position, Record
-from trustream.store.record_batch import RecordBatch, flatten, latest_times
+from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
 from trustream.store.table_rows import Counters, DocumentRow
-from trustream.store.word_numbers import WordNumbers
+from trustream.store.word_counts import WordCounts
 
 # Documents deleted at a time, so that a large deletion needs little memory.
 _AT_ONCE = 1000
@@ -54,10 +45,8 @@ class Writer:
         self._forget()
 
     def _forget(self) -> None:
-        self._numbers = WordNumbers()
+        self._words = WordCounts(self._database)
         self._cache = DocumentCache()
-        self._frequencies = DocumentFrequencies()
-        self._active = ActiveWords()
         self._in_change = False
 
     def _change(self, work: Callable[[Counters], T]) -> T:
@@ -68,7 +57,8 @@ class Writer:
                 self._forget()
             self._in_change = True
             counters = self._database.counters(write=True)
-            self._catch_up(counters)
+            if self._words.catch_up(counters):
+                self._cache.clear()
             return work(counters)
 
         try:
@@ -79,16 +69,6 @@ class Writer:
         self._in_change = False
         return result
 
-    def _catch_up(self, counters: Counters) -> None:
-        """Take over what others have changed."""
-        if counters.sequence != self._frequencies.sequence:
-            self._cache.clear()
-            blocks = self._database.blocks_since(self._frequencies.sequence)
-            self._frequencies.refresh(blocks, counters.sequence)
-        if counters.vocabulary != self._active.version:
-            changes = self._database.columns_since(self._active.version)
-            self._active.apply(changes, counters.vocabulary)
-
     # --- appending
 
     def append(
@@ -96,7 +76,7 @@ class Writer:
     ) -> Appended:
         """See `Store.append`."""
         batch = flatten(records)
-        memory, numbers = self._numbers, self._numbers.look_up(batch)
+        memory, numbers = self._words.numbers, self._words.numbers.look_up(batch)
         # Whole seconds: a document that grows all the while changes its place in time less often.
         now = float(int(clock.time()))
 
@@ -104,7 +84,7 @@ class Writer:
             if position is not None:
                 self._move_feed(position, after)
             # What was looked up in a memory that is forgotten since may not be so any more.
-            known = numbers if memory is self._numbers else self._numbers.look_up(batch)
+            known = numbers if memory is self._words.numbers else self._words.numbers.look_up(batch)
             return self._append(counters, batch, known, now)
 
         return self._change(work)
@@ -118,18 +98,20 @@ class Writer:
     def _append(
         self, counters: Counters, batch: RecordBatch, numbers: Ints, now: float
     ) -> Appended:
-        kept = self._without_repeats(batch.records)
-        n_repeated = len(batch.records) - len(kept)
-        fresh = batch.records
-        if n_repeated:
-            batch = flatten(fresh[i] for i in kept)
-            fresh, numbers = batch.records, self._numbers.look_up(batch)
-        if not fresh:
+        kept = self._without_repeats(batch.records, now)
+        n_records, n_repeated = len(kept), len(batch.records) - len(kept)
+        if not n_records:
             return Appended(0, 0, 0, n_repeated, counters.sequence)
+        if batch.replaces:
+            kept = [kept[i] for i in not_replaced([batch.records[i] for i in kept])]
+        fresh = batch.records
+        if len(kept) < len(fresh):
+            batch = flatten(fresh[i] for i in kept)
+            fresh, numbers = batch.records, self._words.numbers.look_up(batch)
         order: dict[str, int] = {}
         of_record = [order.setdefault(record.key, len(order)) for record in fresh]
         documents = np.repeat(np.array(of_record, np.int64), batch.lengths)
-        numbers = self._numbers.complete(batch, numbers, self._database, counters)
+        numbers = self._words.numbers.complete(batch, numbers, self._database, counters)
         counts = batch.counts
         if self._settings.fixed:
             # Words that can never be active are not kept.
@@ -139,21 +121,40 @@ class Writer:
         pairs = pair(documents, numbers)
         new = sum_pairs(pairs, counts)
         rows = self._find(order)
-        there = sorted(rows)
-        old = unpack_batch([rows[i].content for i in there], np.array(there, np.int64))
+        replaced = _replaced(batch, order, rows)
+        old = _contents(rows, rows.keys() - replaced)
         both, fresh_pairs = add(old, new)
         check_size(both, of_record, kept)
         counters.sequence += 1
         n_before = counters.next_document
-        self._store(counters, order, rows, both, latest_times(fresh, of_record, len(order), now))
-        n_tokens = int(new.counts.sum())
-        counters.tokens += n_tokens
-        self._count(counters, pairs, new.pairs[fresh_pairs])
+        times = latest_times(fresh, of_record, len(order), now)
+        self._store(counters, order, rows, both, times, replaced)
+        n_tokens, n_removed, added = int(new.counts.sum()), 0, new.pairs[fresh_pairs]
+        lost = np.zeros(0, np.int64)
+        if replaced:
+            removed = _contents(rows, replaced)
+            n_removed = int(removed.counts.sum())
+            gone, had_been = compare(removed, new)
+            added = new.pairs[fresh_pairs[~had_been[fresh_pairs]]]
+            lost = self._words.lose(counters, removed.words[gone])
+        counters.tokens += n_tokens - n_removed
+        self._words.gain(counters, pairs, added)
+        if replaced:
+            self._words.drop(counters, lost)
         self._database.put_counters(counters)
-        n_documents = counters.next_document - n_before
-        return Appended(len(fresh), n_documents, n_tokens, n_repeated, counters.sequence)
+        extended = _extended(rows, new, len(order), replaced)
+        return Appended(
+            n_records,
+            counters.next_document - n_before,
+            n_tokens,
+            n_repeated,
+            counters.sequence,
+            extended,
+            tuple(rows[i].number for i in sorted(replaced)),
+            n_removed,
+        )
 
-    def _without_repeats(self, records: list[Record]) -> Sequence[int]:
+    def _without_repeats(self, records: list[Record], now: float) -> Sequence[int]:
         """Which records have no append id that is known; notes the ids of these."""
         named = [record.append_id for record in records if record.append_id is not None]
         if not named:
@@ -168,7 +169,7 @@ class Writer:
                     continue
                 new[name] = None
             kept.append(i)
-        self._database.add_seen(new)
+        self._database.add_seen(new, now)
         return kept
 
     def _find(self, order: dict[str, int]) -> dict[int, DocumentRow]:
@@ -186,8 +187,11 @@ class Writer:
         rows: dict[int, DocumentRow],
         total: PairCounts,
         times: list[float],
+        replaced: Set[int],
     ) -> None:
         """Write the documents, new ones into the next slots."""
+        if replaced:
+            self._database.overwrite()
         packed = pack(total, len(order))
         new: list[DocumentRow] = []
         changed: list[DocumentRow] = []
@@ -195,7 +199,7 @@ class Writer:
         for (key, i), time, content in zip(order.items(), times, packed, strict=True):
             row = rows.get(i)
             if row is not None:
-                if time > row.time:
+                if time > row.time or i in replaced:
                     later.append(DocumentRow(row.place, row.number, key, time, content))
                 else:
                     changed.append(DocumentRow(row.place, row.number, key, row.time, content))
@@ -218,47 +222,6 @@ class Writer:
             self._database.update(sorted(later), times=True)
         self._cache.put([*new, *changed, *later])
 
-    def _count(self, counters: Counters, pairs: Ints, fresh: Ints) -> None:
-        """Count words in documents that did not have them, and activate words that now may be.
-
-        Args:
-            counters: the vocabulary's version moves on if words become active.
-            pairs: (document, word) of every token as it came.
-            fresh: those pairs that are new, each once, in order.
-        """
-        words, by = tally(words_of(fresh), counters.next_word)
-        self._put_frequencies(counters, words, by)
-        if self._settings.fixed:
-            return
-        now = self._frequencies.values[words]
-        may = (now >= self._settings.min_documents) & (self._active.columns_of(words) < 0)
-        candidates = words[may]
-        if not len(candidates):
-            return
-        needed = self._settings.min_documents - (now - by)[may]
-        come = np.flatnonzero(np.isin(words_of(pairs), candidates))
-        distinct, first = np.unique(pairs[come], return_index=True)
-        at = np.searchsorted(fresh, distinct)
-        new = fresh.take(at, mode="clip") == distinct
-        candidates = in_order_of_entry(
-            candidates, needed, words_of(distinct[new]), come[first[new]]
-        )
-        frequencies = self._frequencies.values
-        changes = changes_after_append(self._active, frequencies, candidates, self._settings)
-        self._put_columns(counters, changes)
-
-    def _put_frequencies(self, counters: Counters, words: Ints, by: Ints) -> None:
-        blocks = self._frequencies.change(words, by)
-        self._database.put_blocks(blocks, counters.sequence)
-        self._frequencies.sequence = counters.sequence
-
-    def _put_columns(self, counters: Counters, changes: list[ColumnChange]) -> None:
-        if changes:
-            counters.vocabulary += 1
-            self._database.put_columns(changes, counters.vocabulary)
-            self._active.apply(changes, counters.vocabulary)
-            counters.words = len(self._active.numbers)
-
     # --- deleting
 
     def delete(self, find: Callable[[Counters], Sequence[int]]) -> int:
@@ -270,17 +233,15 @@ class Writer:
             return 0
         counters.sequence += 1
         self._cache.clear()
+        self._database.overwrite()
+        lost: list[Ints] = []
         for start in range(0, len(places), _AT_ONCE):
             part = places[start : start + _AT_ONCE]
             _, all_words, counts = unpack([row.content for row in self._database.by_place(part)])
             counters.tokens -= int(counts.sum(dtype=np.int64))
-            words, by = tally(all_words.astype(np.int64), counters.next_word)
-            self._put_frequencies(counters, words, -by)
+            lost.append(self._words.lose(counters, all_words.astype(np.int64)))
             self._database.remove(part)
-        if not self._settings.fixed:
-            frequencies = self._frequencies.values
-            changes = changes_after_deletion(self._active, frequencies, self._settings)
-            self._put_columns(counters, changes)
+        self._words.drop(counters, np.concatenate(lost))
         training = [place for place in places if place >= 0]
         held_out = [~place for place in places if place < 0]
         moves = close_holes(training, counters.training)
@@ -291,3 +252,26 @@ class Writer:
         counters.held_out -= len(held_out)
         self._database.put_counters(counters)
         return len(places)
+
+
+def _replaced(batch: RecordBatch, order: dict[str, int], rows: dict[int, DocumentRow]) -> Set[int]:
+    """Those of the documents in the store that a record replaces."""
+    if not batch.replaces:
+        return frozenset()
+    return {order[record.key] for record in batch.records if record.replace} & rows.keys()
+
+
+def _contents(rows: dict[int, DocumentRow], which: Set[int]) -> PairCounts:
+    """What some of the documents in the store have."""
+    some = sorted(which)
+    return unpack_batch([rows[i].content for i in some], np.array(some, np.int64))
+
+
+def _extended(
+    rows: dict[int, DocumentRow], new: PairCounts, n: int, replaced: Set[int]
+) -> tuple[int, ...]:
+    """Numbers of the documents in the store that new words were added to."""
+    if len(rows) == len(replaced):
+        return ()
+    has_new = np.bincount(new.documents, minlength=n) > 0
+    return tuple(row.number for i, row in rows.items() if has_new[i] and i not in replaced)
