@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import TracebackType
+from types import EllipsisType, TracebackType
 
 import numpy as np
 
@@ -14,6 +14,8 @@ from trustream.store.check_result import CheckResult
 from trustream.store.database import Database, T
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
+from trustream.store.lease import Lease, SavedChangedError
+from trustream.store.leased_store import LeasedStore
 from trustream.store.limits import name_fault
 from trustream.store.position_checks import After, check_position
 from trustream.store.protocol import (
@@ -35,7 +37,7 @@ from trustream.store.writer import Writer
 _PART = 1 << 24
 
 
-class DocumentStore(Store):
+class DocumentStore(LeasedStore, Store):
     """A store in a database. `open_store` makes one; `Store` says what its methods do.
 
     Here arguments are checked and threads wait for each other; `Writer` and `Reader` do the work.
@@ -220,14 +222,37 @@ class DocumentStore(Store):
     # --- saved bytes
 
     @guarded
-    def save(self, name: str, content: bytes) -> None:
+    def save(
+        self,
+        name: str,
+        content: bytes,
+        *,
+        lease: Lease | None = None,
+        after: int | EllipsisType | None = ...,
+    ) -> None:
         database = self._database
         fault = name_fault(name)
         if fault is not None:
             raise ValueError(f"name {name!r:.60} {fault}")
         view = memoryview(content)
         parts = [bytes(view[i : i + _PART]) for i in range(0, max(len(view), 1), _PART)]
-        database.run(lambda: database.put_saved(name, parts), write=True)
+
+        def work() -> None:
+            if lease is not None:
+                self._leases.check(lease)
+            database.lock_saved(name)
+            if after is not ... and (version := database.saved_version(name)) != after:
+                raise SavedChangedError(
+                    f"{name!r:.200} of {self._name} has version {version} and not {after}: "
+                    "something else was saved meanwhile, and nothing of this"
+                )
+            database.put_saved(name, parts)
+
+        database.run(work, write=True)
+
+    @guarded
+    def saved_names(self) -> list[str]:
+        return self._database.run(self._database.saved_names, write=False)
 
     def load(self, name: str) -> bytes | None:
         parts = self._look_up(name, Database.saved)

@@ -35,7 +35,8 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
         StoreError: it has steps that this version does not know.
 
     >>> [step.name for step in missing([], "new.db")]
-    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version']
+    ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version',
+     '0006_leases']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -164,4 +165,18 @@ _SAVED_VERSION = Migration(
     ),
 )
 
-MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED, _WORDS_LOST, _SAVED_VERSION)
+# Rows are kept when nobody holds the lease, so that no token is used twice.
+_LEASES = Migration(
+    "0006_leases",
+    sqlite=(
+        "CREATE TABLE lease (name TEXT PRIMARY KEY, token INTEGER NOT NULL, holder TEXT,"
+        " since REAL NOT NULL, beat INTEGER NOT NULL, beaten REAL NOT NULL, seconds REAL NOT NULL)",
+    ),
+    postgres=(
+        'CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, token bigint NOT NULL,'
+        " holder text, since double precision NOT NULL, beat bigint NOT NULL,"
+        " beaten double precision NOT NULL, seconds double precision NOT NULL)",
+    ),
+)
+
+MIGRATIONS = (_DOCUMENTS, _APPEND_IDS, _SAVED, _WORDS_LOST, _SAVED_VERSION, _LEASES)

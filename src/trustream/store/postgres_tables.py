@@ -17,6 +17,7 @@ class PostgresTables(Database):
     """See `Database`. Lists are given as arrays, large ones by COPY."""
 
     _DIALECT: ClassVar[Literal["sqlite", "postgres"]] = "postgres"
+    _NOW: ClassVar[str] = "extract(epoch FROM clock_timestamp())::float8"
     # Whoever writes waits here for those who wrote before.
     _FOR_UPDATE: ClassVar[str] = " FOR UPDATE"
     _connection: psycopg.Connection[Any]
@@ -90,10 +91,9 @@ class PostgresTables(Database):
     def add_seen(self, append_ids: Iterable[str]) -> None:
         self._copy("seen (append_id)", ("text",), ((name,) for name in append_ids))
 
-    def put_saved(self, name: str, parts: Iterable[bytes]) -> None:
+    def lock_saved(self, name: str) -> None:
         """Let nobody else save under the name at the same time."""
         self._execute("SELECT pg_advisory_xact_lock(hashtext(?))", name)
-        super().put_saved(name, parts)
 
     # --- checking
 

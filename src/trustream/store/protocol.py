@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from trustream.store.check_result import CheckResult
 from trustream.store.draw_order import DrawOrder
+from trustream.store.lease import Lease, Leasing
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +175,7 @@ class Settings:
     fixed: bool = False
 
 
-class Store(Protocol):
+class Store(Leasing, Protocol):
     """A document store. Threads may share one; every process opens its own.
 
     Stores are context managers: `with open_store(...) as store` closes it at the end.
@@ -293,8 +294,28 @@ class Store(Protocol):
 
     # --- saved bytes
 
-    def save(self, name: str, content: bytes) -> None:
-        """Save bytes under a name, such as a model; they replace what was saved before."""
+    def save(
+        self,
+        name: str,
+        content: bytes,
+        *,
+        lease: Lease | None = None,
+        after: int | EllipsisType | None = ...,
+    ) -> None:
+        """Save bytes under a name, such as a model; they replace what was saved before.
+
+        Args:
+            lease: saved only if this lease, of any name, has not been taken over.
+            after: saved only if this is the `saved_version` that they replace, None if nothing was
+                ever saved. If it is left out, nothing is compared.
+
+        Raises:
+            LeaseLostError: somebody else has taken the lease over. Nothing was saved.
+            SavedChangedError: something else was saved meanwhile. Nothing was saved.
+        """
+
+    def saved_names(self) -> list[str]:
+        """The names under which bytes are saved, in alphabetical order."""
 
     def load(self, name: str) -> bytes | None:
         """The bytes saved under a name; None if there are none."""
