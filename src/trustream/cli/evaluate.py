@@ -24,12 +24,20 @@ Examples:
   trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt --json
   trustream evaluate topics.safetensors held_out.npz -m left-to-right -m npmi
   trustream evaluate topics.db new.txt
+  trustream evaluate topics.db new.txt --model coarse --model fine
 """
 
 
 @click.command(epilog=_EPILOG)
 @click.argument("model", metavar="MODEL_OR_STORE")
 @click.argument("data", type=InputFile())
+@click.option(
+    "--model",
+    "names",
+    multiple=True,
+    help="Name of the model in a store, several times to compare several.  [default: model]",
+)
+@click.option("--all-models", is_flag=True, help="Compare all trained models of a store.")
 @click.option(
     "-m",
     "--measure",
@@ -57,6 +65,8 @@ Examples:
 def evaluate(
     model: str,
     data: Path,
+    names: tuple[str, ...],
+    all_models: bool,
     measures: tuple[str, ...],
     vocabulary: Path | None,
     reference: Path | None,
@@ -74,27 +84,69 @@ def evaluate(
     """
     from trustream import feeds
     from trustream.evaluation.report import report
-    from trustream.streaming.fitted_models import load_fitted
+    from trustream.streaming.fitted_models import load_fitted, trained_models
 
-    fitted = load_fitted(model)
-    if vocabulary is not None:
-        fitted = fitted.with_words(feeds.read_vocabulary(vocabulary), vocabulary.name)
-    X = feeds.read_matrix(data, fitted.words)
-    result = report(
-        fitted.estimator,
-        X if rows is None else X[:rows],
-        measures=measures or None,
-        reference=None if reference is None else feeds.read_matrix(reference, fitted.words),
-        n_words=words,
-        vocabulary=fitted.words,
-        random_state=seed,
-        n_jobs=jobs,
-        progress=progress,
-    )
-    if as_json:
-        echo_json(result.to_json(), indent=2)
+    if all_models:
+        if names:
+            raise click.UsageError("--all-models names all models: leave out --model.")
+        names = tuple(trained_models(model))
+    results = []
+    title = ""
+    for name in dict.fromkeys(names or ("model",)):
+        fitted = load_fitted(model, name)
+        if vocabulary is not None:
+            fitted = fitted.with_words(feeds.read_vocabulary(vocabulary), vocabulary.name)
+        X = feeds.read_matrix(data, fitted.words)
+        result = report(
+            fitted.estimator,
+            X if rows is None else X[:rows],
+            measures=measures or None,
+            reference=None if reference is None else feeds.read_matrix(reference, fitted.words),
+            n_words=words,
+            vocabulary=fitted.words,
+            random_state=seed,
+            n_jobs=jobs,
+            progress=progress,
+        )
+        results.append((name, result))
+        title = fitted.title
+    if as_json and len(results) == 1:
+        echo_json(results[0][1].to_json(), indent=2)
+    elif as_json:
+        echo_json({"models": {name: result.to_json() for name, result in results}}, indent=2)
+    elif len(results) == 1:
+        _print(results[0][1], title, data.name)
     else:
-        _print(result, fitted.title, data.name)
+        _print_several(results, title, data.name)
+
+
+def _print_several(results: list[tuple[str, Any]], store: str, data: str) -> None:
+    """Print models side by side, a line for each measure."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from trustream.terminal import shown
+
+    table = Table(title=Text(shown(f"models of {store} on {data}")), title_justify="left")
+    table.add_column("Measure")
+    for name, _ in results:
+        table.add_column(Text(shown(name)), justify="right")
+    table.add_column("Unit")
+    by_name = [{figure.name: figure for figure in result.figures} for _, result in results]
+    for figure in results[0][1].figures:
+        cells = [_value(figures.get(figure.name)) for figures in by_name]
+        table.add_row(*(Text(shown(cell)) for cell in (figure.name, *cells, figure.unit)))
+    tokens = [f"{result.n_tokens or 0:,}" for _, result in results]
+    table.add_row("words scored", *tokens, "")
+    echo_table(table)
+
+
+def _value(figure: Any) -> str:
+    if figure is None:
+        return "-"
+    digits = 4 if abs(figure.value) < 100 else 1
+    error = "" if figure.standard_error is None else f" ± {figure.standard_error:.{digits}f}"
+    return f"{figure.value:,.{digits}f}{error}"
 
 
 def _print(result: Any, model: str, data: str) -> None:

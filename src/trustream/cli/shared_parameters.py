@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from typing import Any
 
@@ -69,3 +70,12 @@ def repeatable(store: str) -> str:
     from trustream.store import shown_address
 
     return shown_address(store)
+
+
+def model_argument(name: str) -> str:
+    """Return the option that names a model, to suggest the next command; "" for the default one.
+
+    >>> model_argument("model"), model_argument("two words")
+    ('', " --model 'two words'")
+    """
+    return "" if name == "model" else f" --model {shlex.quote(name)}"

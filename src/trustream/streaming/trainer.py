@@ -15,41 +15,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from trustream.inference.state import Info
 from trustream.kernels import threads
 from trustream.learning import algorithms
-from trustream.store import open_store
+from trustream.store.lease import SECONDS
 from trustream.store.protocol import Documents, Store, Totals
 from trustream.streaming import stream_model
-from trustream.streaming.batches import Arrivals, Direct, Drawn, Prefetcher, order_from_json
+from trustream.streaming.batches import (
+    Arrivals,
+    Direct,
+    Drawn,
+    Prefetcher,
+    drawing,
+    order_from_json,
+)
 from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.held_model import HeldModel
 from trustream.streaming.lda.model import TopicStream
-from trustream.streaming.published import DEFAULT_NAME, as_estimator, load_checkpoint
-from trustream.streaming.stream_model import Score, StreamModel
+from trustream.streaming.published import DEFAULT_NAME, as_estimator
+from trustream.streaming.stream_info import StreamInfo
+from trustream.streaming.stream_model import StreamModel
 from trustream.streaming.training import Training, batch_size
-
-
-@dataclass(frozen=True, slots=True)
-class StreamInfo:
-    """One step of a trainer.
-
-    Attributes:
-        step: the step's own diagnostics; `step.n_steps` counts from the model's beginning.
-        totals: of the store when the batch was drawn; `totals.sequence` is what the step saw.
-        n_words: columns of the model.
-        score: of held-out documents, if they were scored after this step.
-    """
-
-    step: Info
-    totals: Totals
-    n_words: int
-    score: Score | None = None
 
 
 class StreamTrainer:
@@ -69,14 +59,23 @@ class StreamTrainer:
         millisecond, and a thread that fights for the interpreter costs more than that. Without it,
         a run that appends between its own steps can be repeated exactly.
     name : str, default="model"
-        Of the model's checkpoint in the store.
+        Of the model's checkpoint in the store. One trainer at a time has a model: until `close`,
+        or the end of `with`, others are refused.
     n_jobs : int, default=None
         Threads, all cores if None; results do not depend on it.
     model : StreamModel, default=None
         What to learn, if it is not topics: `n_components` and options then have no meaning.
+    lease_seconds : float, default=30
+        For how long this process may stand still before another trainer may take over. Where the
+        other runs on the same machine, it takes over from a process that has ended at once.
     **options
         The other fields of `TopicStream`: method, batch_size, random_state and so on. A checkpoint
         goes on with the settings that it was made with; options that differ are refused.
+
+    Raises
+    ------
+    LeaseHeldError
+        If another trainer of the model is running; the message names it.
 
     Examples
     --------
@@ -104,6 +103,7 @@ class StreamTrainer:
         name: str = DEFAULT_NAME,
         n_jobs: int | None = None,
         model: StreamModel | None = None,
+        lease_seconds: float = SECONDS,
         **options: Any,
     ) -> None:
         if n_components is not None:
@@ -114,12 +114,19 @@ class StreamTrainer:
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
         self.prefetch = "://" in store.url if prefetch is None else prefetch
         self._source: Prefetcher | Direct | Arrivals | None = None
-        n_threads, checkpoint = threads.n_threads(n_jobs), load_checkpoint(store, name)
-        if checkpoint is None:
-            self._training = Training(store, model or TopicStream(**options), n_threads)
-        else:
-            asked = options if model is None else stream_model.to_json(model)
-            self._training = Training.resumed(store, asked, n_threads, checkpoint)
+        self._n_threads, self.n_replaced = threads.n_threads(n_jobs), 0
+        self._held = HeldModel(store, name, lease_seconds)
+        try:
+            # After the lease was taken: nobody else saves another one now.
+            checkpoint = self._held.load()
+            if checkpoint is None:
+                self._training = Training(store, model or TopicStream(**options), self._n_threads)
+            else:
+                asked = options if model is None else stream_model.to_json(model)
+                self._training = Training.resumed(store, asked, self._n_threads, checkpoint)
+        except BaseException:
+            self._held.release()
+            raise
 
     @property
     def model(self) -> StreamModel:
@@ -143,6 +150,11 @@ class StreamTrainer:
         """The highest score of held-out documents so far; None before the first."""
         return self._training.best_score
 
+    def looks(self, totals: Totals) -> float:
+        """How often each document of a store with these totals was looked at, on average."""
+        clock = self._training.learned.clock
+        return 0.0 if clock is None else clock.looks(totals)
+
     def steps(
         self, poll: float = 0.2, stop: Callable[[], object] | None = None
     ) -> Iterator[StreamInfo | None]:
@@ -160,6 +172,7 @@ class StreamTrainer:
         """
         self.model.warm_up()
         while True:
+            self._held.check()
             info = None
             try:
                 drawn = self._next(poll)
@@ -171,7 +184,7 @@ class StreamTrainer:
                 if documents is not None and documents.indices.size > 0:
                     if not self._training.follow(documents):
                         # Its columns mean other words by now: draw it again.
-                        self.close()
+                        self._end_draws()
                         continue
                     info = self._step(drawn, documents)
             except BaseException:
@@ -183,17 +196,14 @@ class StreamTrainer:
                 time.sleep(poll)
 
     def _next(self, timeout: float) -> Drawn | None:
-        learned = self._training.learned
-        size = partial(batch_size, self.model)
-        if self._source is None and algorithms.get(self.model.recipe.method).data == "arrivals":
-            self._source = Arrivals(self.store, size, learned.arrival, learned.draws)
-        elif self._source is None:
-            order = order_from_json(learned.draws)
-            if self.prefetch:
-                opened = partial(open_store, self.store.url, create=False)
-                self._source = Prefetcher(opened, size, order)
+        if self._source is None:
+            learned, recipe = self._training.learned, self.model.recipe
+            size = partial(batch_size, self.model)
+            if algorithms.get(recipe.method).data == "arrivals":
+                self._source = Arrivals(self.store, size, learned.arrival, learned.draws)
             else:
-                self._source = Direct(self.store, size, order)
+                order = order_from_json(learned.draws)
+                self._source = drawing(self.store, size, order, ahead=self.prefetch)
         return self._source.next(timeout)
 
     def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
@@ -211,11 +221,13 @@ class StreamTrainer:
         until_idle: bool = False,
         callback: Callable[[StreamInfo], object] | None = None,
         stop: Callable[[], object] | None = None,
+        waiting: Callable[[], object] | None = None,
     ) -> StreamInfo | None:
         """Learn until the first of the given ends, for ever if there is none; save at the end.
 
         It saves when an exception or an interrupt ends it as well: what was learned before the
-        step that failed.
+        step that failed. If the model was replaced in the store meanwhile
+        (`trustream.streaming.retraining`), it goes on from the new one.
 
         Parameters
         ----------
@@ -224,33 +236,43 @@ class StreamTrainer:
         seconds : float, default=None
             Stop after so much time.
         until_idle : bool, default=False
-            Stop when nothing has arrived for so many passes over the store that each document was
-            looked at about as often as `fit` would, or it is empty.
+            Stop when there is nothing to learn from, or when the documents were looked at as often
+            as `fit` does, five times on average, and the last four passes brought nothing new. With
+            `population=None` it is two passes, and the last.
         callback : callable, default=None
             Called after each step; stops the run by returning a true value.
         stop : callable, default=None
             Asked after each step, and again and again while there is nothing to learn from; stops
             the run by returning a true value.
+        waiting : callable, default=None
+            Called each time that there is nothing to learn from.
 
         Returns
         -------
         The last step's StreamInfo, None if there was none.
+
+        Raises
+        ------
+        LeaseLostError
+            If another trainer has taken over, because this process stood still for too long.
         """
         if seconds is not None:
             _check_seconds("seconds", seconds)
         if steps == 0:
             return None
         start = saved = time.monotonic()
-        first, last = self.n_steps, None
+        taken, last = 0, None
         try:
             for info in self.steps(stop=stop):
                 now = time.monotonic()
                 if info is not None:
-                    last = info
+                    taken, last = taken + 1, info
                     if callback is not None and callback(info):
                         break
-                    if steps is not None and self.n_steps - first >= steps:
+                    if steps is not None and taken >= steps:
                         break
+                elif waiting is not None:
+                    waiting()
                 if until_idle and (info is None or self._is_idle(info)):
                     break
                 if seconds is not None and now - start >= seconds:
@@ -275,10 +297,22 @@ class StreamTrainer:
         return self._training.checkpoint()
 
     def save(self) -> None:
-        """Write a checkpoint to the store, in one transaction."""
+        """Write a checkpoint to the store, in one transaction.
+
+        If the model was replaced in the store since it was last saved, the new one stays there, and
+        the trainer goes on from it; `n_replaced` counts that.
+
+        Raises
+        ------
+        LeaseLostError
+            If another trainer has taken over; nothing is saved.
+        """
         checkpoint = self.checkpoint()
-        if checkpoint is not None:
-            self.store.save(self.name, checkpoint.to_bytes())
+        found = None if checkpoint is None else self._held.save(checkpoint)
+        if found is not None:
+            self._end_draws()
+            self._training = Training.resumed(self.store, {}, self._n_threads, found)
+            self.n_replaced += 1
 
     def estimator(self) -> Any:
         """What was learned so far as a fitted estimator, which shares memory with the trainer."""
@@ -293,7 +327,13 @@ class StreamTrainer:
         return words
 
     def close(self) -> None:
-        """End the thread that draws ahead; the store stays open."""
+        """Let others train the model, and end the thread that draws ahead; the store stays open."""
+        try:
+            self._end_draws()
+        finally:
+            self._held.release()
+
+    def _end_draws(self) -> None:
         if self._source is not None:
             self._source.close()
             self._source = None
