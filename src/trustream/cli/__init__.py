@@ -17,6 +17,7 @@ from trustream.cli.export import export
 from trustream.cli.ingest import ingest
 from trustream.cli.init import init
 from trustream.cli.recommend import recommend
+from trustream.cli.retrain import retrain
 from trustream.cli.simulate import simulate
 from trustream.cli.status import status
 from trustream.cli.topics import topics
@@ -34,7 +35,7 @@ def main() -> None:
 
 
 for command in (
-    demo, init, ingest, train, status, topics, transform, evaluate, recommend, export, simulate,
-    check,
+    demo, init, ingest, train, retrain, status, topics, transform, evaluate, recommend, export,
+    simulate, check,
 ):  # fmt: skip
     main.add_command(command)

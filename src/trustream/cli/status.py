@@ -64,6 +64,7 @@ def _values(listed: ListedModel | None) -> dict[str, Any]:
     """The values of a model for programs."""
     model: ModelStatus | None = None if listed is None else listed.model
     trainer = None if listed is None else listed.trainer
+    afresh = None if listed is None else listed.retrainer
     return {
         "steps": 0 if model is None else model.n_steps,
         "rho": None if model is None else model.rho,
@@ -71,6 +72,7 @@ def _values(listed: ListedModel | None) -> dict[str, Any]:
         "best_heldout": None if model is None else model.best_score,
         "topics": None if listed is None else listed.n_topics,
         "trainer": None if trainer is None else dataclasses.asdict(trainer),
+        "retrainer": None if afresh is None else dataclasses.asdict(afresh),
         "problem": None if listed is None else listed.problem,
     }
 

@@ -77,6 +77,15 @@ class HeldModel:
         same = content is not None and hashlib.sha256(content).digest() == self._attempt
         return same and version == self._store.saved_version(self._name)
 
+    def replace(self, name: str, checkpoint: Checkpoint) -> None:
+        """Save a checkpoint as another model, whoever trains that, as long as this one is held.
+
+        Raises:
+            LeaseLostError: somebody else has taken over; nothing was saved.
+        """
+        self._check_open()
+        self._store.save(name, checkpoint.to_bytes(), lease=self._held.lease)
+
     def check(self) -> None:
         """Raise a LeaseLostError if it has turned out that another trainer took over."""
         self._check_open()

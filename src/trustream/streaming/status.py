@@ -8,6 +8,7 @@ from trustream.store.protocol import Store, Totals
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.published import (
     DEFAULT_NAME,
+    RETRAINING,
     load_checkpoint,
     load_settings,
     model_names,
@@ -67,6 +68,7 @@ class ListedModel:
         model: how far it is; None if nothing was saved yet, or if it cannot be read.
         trainer: the trainer that is learning it; None if there is none.
         problem: why it cannot be read; None if it can.
+        retrainer: who is learning it afresh, to replace it; None if nobody is.
     """
 
     name: str
@@ -74,6 +76,7 @@ class ListedModel:
     model: ModelStatus | None
     trainer: TrainerStatus | None
     problem: str | None = None
+    retrainer: TrainerStatus | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +132,9 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
     models = []
     for other in names:
         if other == name:
-            models.append(ListedModel(name, _n_topics(store, name, model), model, trainer))
+            afresh = _trainer_status(store, name + RETRAINING)
+            topics = _n_topics(store, name, model)
+            models.append(ListedModel(name, topics, model, trainer, None, afresh))
         else:
             models.append(_listed(store, other, totals))
     return StoreStatus(totals, model, trainer, tuple(models))
@@ -137,13 +142,14 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
 
 def _listed(store: Store, name: str, totals: Totals) -> ListedModel:
     """A model that was not asked for: if it is damaged, that is only noted."""
-    trainer = _trainer_status(store, name)
+    trainer, afresh = (_trainer_status(store, name + end) for end in ("", RETRAINING))
     try:
         checkpoint = load_checkpoint(store, name)
         model = None if checkpoint is None else _model_status(checkpoint, totals)
-        return ListedModel(name, _n_topics(store, name, model), model, trainer)
+        topics = _n_topics(store, name, model)
+        return ListedModel(name, topics, model, trainer, None, afresh)
     except ValueError as error:
-        return ListedModel(name, None, None, trainer, str(error))
+        return ListedModel(name, None, None, trainer, str(error), afresh)
 
 
 def _n_topics(store: Store, name: str, model: ModelStatus | None) -> int | None:

@@ -1,48 +1,31 @@
 """A topic model that keeps learning from a document store (section 3.1 of the paper).
 
-Each step draws a batch of B documents from the N_t that are there now, in passes in which each
-comes up once (`trustream.store.draw_order`), and takes a trust-region (or natural-gradient) step on
-the bound over all of them,
-
-    E_q[log p(beta) / q(beta)] + (N_t / B) sum_n max_phi E_q[log p(x_n, z_n | beta) / q(z_n)],
-
-at a rate that begins anew when the store has doubled (`clock`), then one of empirical Bayes. With a
-population (`inference.population`) N_pop stands in the place of N_t, and what is shown is for N_t.
-The store may grow, shrink and be written to by others meanwhile.
+`steps` has what a step does. Here trainers are made, run until something ends them, and save what
+they have learned. The store may grow, shrink and be written to by others meanwhile.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from trustream.kernels import threads
-from trustream.learning import algorithms
 from trustream.store.lease import SECONDS
-from trustream.store.protocol import Documents, Store, Totals
+from trustream.store.protocol import Store
 from trustream.streaming import stream_model
-from trustream.streaming.batches import (
-    Arrivals,
-    Direct,
-    Drawn,
-    Prefetcher,
-    drawing,
-    order_from_json,
-)
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.held_model import HeldModel
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import DEFAULT_NAME, as_estimator
-from trustream.streaming.stream_info import StreamInfo
+from trustream.streaming.steps import Steps, StreamInfo
 from trustream.streaming.stream_model import StreamModel
-from trustream.streaming.training import Training, batch_size
+from trustream.streaming.training import Training
 
 
-class StreamTrainer:
+class StreamTrainer(Steps):
     """Learns topics from a store, from where its last checkpoint in the store left off.
 
     Parameters
@@ -113,105 +96,19 @@ class StreamTrainer:
         _check_seconds("checkpoint_every", checkpoint_every)
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
         self.prefetch = "://" in store.url if prefetch is None else prefetch
-        self._source: Prefetcher | Direct | Arrivals | None = None
-        self._n_threads, self.n_replaced = threads.n_threads(n_jobs), 0
-        self._held = HeldModel(store, name, lease_seconds)
+        self.n_threads, self.n_replaced = threads.n_threads(n_jobs), 0
+        self.held = HeldModel(store, name, lease_seconds)
         try:
             # After the lease was taken: nobody else saves another one now.
-            checkpoint = self._held.load()
+            checkpoint = self.held.load()
             if checkpoint is None:
-                self._training = Training(store, model or TopicStream(**options), self._n_threads)
+                self._training = Training(store, model or TopicStream(**options), self.n_threads)
             else:
                 asked = options if model is None else stream_model.to_json(model)
-                self._training = Training.resumed(store, asked, self._n_threads, checkpoint)
+                self._training = Training.resumed(store, asked, self.n_threads, checkpoint)
         except BaseException:
-            self._held.release()
+            self.held.release()
             raise
-
-    @property
-    def model(self) -> StreamModel:
-        """What is learned, with its settings and its recipe."""
-        return self._training.model
-
-    # --- learning
-
-    @property
-    def n_steps(self) -> int:
-        """Steps taken since the model's beginning."""
-        return self._training.learned.state.n_steps
-
-    @property
-    def last_score(self) -> float | None:
-        """Of held-out documents, when they were scored last; None before."""
-        return self._training.last_score
-
-    @property
-    def best_score(self) -> float | None:
-        """The highest score of held-out documents so far; None before the first."""
-        return self._training.best_score
-
-    def looks(self, totals: Totals) -> float:
-        """How often each document of a store with these totals was looked at, on average."""
-        clock = self._training.learned.clock
-        return 0.0 if clock is None else clock.looks(totals)
-
-    def steps(
-        self, poll: float = 0.2, stop: Callable[[], object] | None = None
-    ) -> Iterator[StreamInfo | None]:
-        """Take steps for ever; None each time that the store had nothing to learn from.
-
-        Nothing is saved: call `save`, or use `run`. A step is taken wholly or not at all: after an
-        exception, an interrupt too, the trainer is as it was before the step.
-
-        Parameters
-        ----------
-        poll : float, default=0.2
-            Seconds between two looks at a store that has nothing.
-        stop : callable, default=None
-            Asked while a batch is waited for; a true value ends the steps.
-        """
-        self.model.warm_up()
-        while True:
-            self._held.check()
-            info = None
-            try:
-                drawn = self._next(poll)
-                while drawn is None:
-                    if stop is not None and stop():
-                        return
-                    drawn = self._next(poll)
-                documents = drawn.documents
-                if documents is not None and documents.indices.size > 0:
-                    if not self._training.follow(documents):
-                        # Its columns mean other words by now: draw it again.
-                        self._end_draws()
-                        continue
-                    info = self._step(drawn, documents)
-            except BaseException:
-                # What was drawn is drawn again.
-                self._source = None
-                raise
-            yield info
-            if info is None:
-                time.sleep(poll)
-
-    def _next(self, timeout: float) -> Drawn | None:
-        if self._source is None:
-            learned, recipe = self._training.learned, self.model.recipe
-            size = partial(batch_size, self.model)
-            if algorithms.get(recipe.method).data == "arrivals":
-                self._source = Arrivals(self.store, size, learned.arrival, learned.draws)
-            else:
-                order = order_from_json(learned.draws)
-                self._source = drawing(self.store, size, order, ahead=self.prefetch)
-        return self._source.next(timeout)
-
-    def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
-        training = self._training
-        with threads.one_blas_thread():
-            info = training.step(drawn, documents)
-            scored = training.score() if self.model.is_scored(info.n_steps) else None
-        return StreamInfo(info, drawn.totals, training.n_words, scored)
 
     def run(
         self,
@@ -286,10 +183,6 @@ class StreamTrainer:
             self.save()
         return last
 
-    def _is_idle(self, info: StreamInfo) -> bool:
-        clock = self._training.learned.clock
-        return clock is not None and clock.is_idle(info.totals, self.model.recipe.passes_if_idle)
-
     # --- what was learned
 
     def checkpoint(self) -> Checkpoint | None:
@@ -308,10 +201,10 @@ class StreamTrainer:
             If another trainer has taken over; nothing is saved.
         """
         checkpoint = self.checkpoint()
-        found = None if checkpoint is None else self._held.save(checkpoint)
+        found = None if checkpoint is None else self.held.save(checkpoint)
         if found is not None:
             self._end_draws()
-            self._training = Training.resumed(self.store, {}, self._n_threads, found)
+            self._training = Training.resumed(self.store, {}, self.n_threads, found)
             self.n_replaced += 1
 
     def estimator(self) -> Any:
@@ -331,12 +224,7 @@ class StreamTrainer:
         try:
             self._end_draws()
         finally:
-            self._held.release()
-
-    def _end_draws(self) -> None:
-        if self._source is not None:
-            self._source.close()
-            self._source = None
+            self.held.release()
 
     def __enter__(self) -> StreamTrainer:
         return self

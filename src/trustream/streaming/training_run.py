@@ -12,7 +12,7 @@ from trustream.streaming.published import (
     load_settings,
     models_there,
 )
-from trustream.streaming.stream_info import StreamInfo
+from trustream.streaming.steps import StreamInfo
 from trustream.streaming.trainer import StreamTrainer
 
 
