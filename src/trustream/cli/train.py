@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   trustream train topics.db                 # until Ctrl-C, while others add documents
-  trustream train topics.db --until-idle    # until five looks at each document
+  trustream train topics.db --until-idle    # five looks at each document
   trustream train topics.db --model fine    # one of several models on the store
   trustream train topics.db --seconds 60 --json
 """
@@ -46,8 +46,8 @@ _REPORT_EVERY = 5.0
 @click.option(
     "--until-idle",
     is_flag=True,
-    help="Stop when documents were looked at as often as a fit does, five times on average, and "
-    "the last four passes brought nothing new.",
+    help="Stop when four passes in a row over the documents brought nothing new. With the first "
+    "pass these are as many looks at each document as a fit makes, five.",
 )
 @click.option(
     "--checkpoint-every",

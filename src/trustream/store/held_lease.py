@@ -61,6 +61,8 @@ class HeldLease:
             target=_keep, args=(self._shared, store.url), name="trustream-lease", daemon=True
         )
         self._end = weakref.finalize(self, self._shared.end)
+        # A thread cannot do much when Python ends; others see that the process has ended.
+        self._end.atexit = False
         self._thread.start()
 
     @property

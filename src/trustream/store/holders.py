@@ -97,15 +97,6 @@ class Holder:
 
 def _started(pid: int) -> str | None:
     """When a process started; None if there is no such process, "" if that is not known."""
-    if sys.platform.startswith("linux"):
-        try:
-            # The name of the program, in brackets, may contain anything.
-            fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2]
-        except OSError:
-            return None
-        state, started = fields.split()[0], fields.split()[19]
-        # A process that has ended and that nobody has asked about yet still has an entry.
-        return None if state in "ZX" else started
     if os.name != "posix":
         return ""
     try:
@@ -113,7 +104,21 @@ def _started(pid: int) -> str | None:
     except ProcessLookupError:
         return None
     except OSError:
-        return ""
+        pass  # it is somebody else's
+    return _started_on_linux(pid) if sys.platform.startswith("linux") else _started_by_ps(pid)
+
+
+def _started_on_linux(pid: int) -> str | None:
+    try:
+        # The name of the program, in brackets, may contain anything.
+        fields = (_PROC / str(pid) / "stat").read_text(errors="replace").rpartition(")")[2].split()
+    except OSError:
+        return ""  # it is there, but hidden, or it has ended at this moment
+    # A process that has ended and that nobody has asked about yet still has an entry.
+    return None if fields[0] in "ZX" else fields[19]
+
+
+def _started_by_ps(pid: int) -> str:
     asked = ["ps", "-o", "lstart=", "-p", str(pid)]
     try:
         return subprocess.run(asked, capture_output=True, text=True, timeout=5).stdout.strip()

@@ -17,8 +17,8 @@ from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError
 from trustream.store.lease_table import LeaseRow
 
 # The part of the seconds that a holder may be silent for which it is watched before it is taken
-# over, and the seconds between two looks.
-_WATCHED, _LOOK_EVERY = 0.5, 0.1
+# over, and how often.
+_WATCHED, _LOOKS = 0.5, 15
 
 
 class _Found(NamedTuple):
@@ -64,7 +64,7 @@ class Leases:
                 )
             if silent is None:
                 silent, until = found.sign, time.monotonic() + _WATCHED * found.lease.seconds
-            time.sleep(_LOOK_EVERY)
+            time.sleep(_WATCHED * found.lease.seconds / _LOOKS)
 
     def _try(
         self, name: str, holder: Holder, seconds: float, silent: tuple[int, int] | None

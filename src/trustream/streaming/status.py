@@ -176,7 +176,7 @@ def _trainer_status(store: Store, name: str) -> TrainerStatus | None:
         return None
     holder = lease.holder
     silent = round(max(lease.silent, 0.0), 3)
-    text = str(lease)
-    if not lease.is_fresh:
+    is_silent, text = silent > lease.seconds, str(lease)
+    if is_silent:
         text += f", but without a sign of life for {silent:,.0f} seconds"
-    return TrainerStatus(holder.host, holder.pid, lease.since, silent, not lease.is_fresh, text)
+    return TrainerStatus(holder.host, holder.pid, lease.since, silent, is_silent, text)

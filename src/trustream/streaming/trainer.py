@@ -133,9 +133,9 @@ class StreamTrainer(Steps):
         seconds : float, default=None
             Stop after so much time.
         until_idle : bool, default=False
-            Stop when there is nothing to learn from, or when the documents were looked at as often
-            as `fit` does, five times on average, and the last four passes brought nothing new. With
-            `population=None` it is two passes, and the last.
+            Stop when there is nothing to learn from, or when four passes in a row over the
+            documents brought nothing new. With the first pass these are as many looks at each
+            document as `fit` makes, five. With `population=None` it is one pass in place of four.
         callback : callable, default=None
             Called after each step; stops the run by returning a true value.
         stop : callable, default=None
