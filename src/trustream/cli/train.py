@@ -146,7 +146,8 @@ def _prepared(found: Any, store: str, name: str, checkpoint_every: float, jobs: 
             f"{shlex.quote(name)} --topics K"
         ) from error
     except LeaseHeldError as error:
-        raise LeaseHeldError(f"{error} (--model NAME)", error.lease) from error
+        hint = " (--model NAME)" if str(error).endswith("of another name") else ""
+        raise LeaseHeldError(f"{error}{hint}", error.lease) from error
 
 
 @contextmanager

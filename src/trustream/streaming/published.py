@@ -107,8 +107,9 @@ def load_model(store: Store, name: str = DEFAULT_NAME) -> Any:
             raise MissingModelError(
                 f"{store.name} holds no model {name!r} yet: {models_there(store)}"
             )
+        option = "" if name == DEFAULT_NAME else f" --model {name}"
         raise MissingModelError(
-            f"{store.name} holds no model {name!r} yet: run `trustream train` on it first"
+            f"{store.name} holds no model {name!r} yet: run `trustream train{option}` on it first"
         )
     return as_estimator(checkpoint)
 

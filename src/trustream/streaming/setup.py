@@ -132,6 +132,6 @@ def prepare(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
         raise ValueError(
             f"{store.name} has a model {name!r} with other settings already "
             f"({settings.get('n_components')} topics, {settings.get('method')}): "
-            "choose another store, or another name for the model"
+            "choose another store, or add a model by another name (--model NAME)"
         )
     save_settings(store, model, name)
