@@ -24,7 +24,7 @@ from trustream.store import (
     Holder,
     LeaseHeldError,
     LeaseLostError,
-    SavedChangedError,
+    ReplacedError,
     open_store,
 )
 
@@ -276,17 +276,34 @@ def test_a_child_leaves_its_parents_lease_alone(address: str) -> None:
         assert found is not None and found.token == 1
 
 
-def test_saving_after_a_version(address: str) -> None:
+def test_who_holds_a_name_is_told_that_it_was_replaced(address: str) -> None:
+    """Once, by the refusal of a save; whoever replaces it needs a lease of its own."""
     with open_store(address) as store, open_store(address) as other:
-        store.save("model", b"1", after=None)
-        with pytest.raises(SavedChangedError, match="has version 1 and not None"):
-            other.save("model", b"2", after=None)
-        other.save("model", b"2", after=1)
-        with pytest.raises(SavedChangedError, match="has version 2 and not 1"):
-            store.save("model", b"3", after=1)
-        assert store.load("model") == b"2"
-        store.save("other", b"")
-        assert store.saved_names() == ["model", "other"]
+        with HeldLease(store, "model") as held, HeldLease(other, "new model") as new:
+            store.save("model", b"1", lease=held.lease)
+            other.save("model", b"2", lease=new.lease)
+            with pytest.raises(ReplacedError, match=r"'model' of .* was replaced by somebody else"):
+                store.save("model", b"3", lease=held.lease)
+            assert store.load("model") == b"2"
+            held.accept_replacement()
+            store.save("model", b"4", lease=held.lease)
+            # A save without a lease tells nobody, and neither does another name.
+            other.save("model", b"5")
+            other.save("other", b"", lease=new.lease)
+            store.save("model", b"6", lease=held.lease)
+            execute(other, "UPDATE lease SET token = 9 WHERE name = 'new model'")
+            with pytest.raises(LeaseLostError):
+                other.save("model", b"7", lease=new.lease)
+            store.save("model", b"8", lease=held.lease)
+        execute(other, "UPDATE lease SET holder = NULL WHERE name = 'new model'")
+        # A name that nobody holds, before and after.
+        with HeldLease(other, "new model") as new:
+            other.save("unheld", b"", lease=new.lease)
+            other.save("model", b"9", lease=new.lease)
+        with HeldLease(store, "model") as held:
+            store.save("model", b"10", lease=held.lease)
+        assert store.load("model") == b"10" and store.saved_version("model") == 8
+        assert store.saved_names() == ["model", "other", "unheld"]
 
 
 def test_many_want_it_and_one_gets_it(address: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from tests.pets_and_money import records
 from trustream import StreamTrainer, open_store
-from trustream.store import DocumentStore, LeaseHeldError, LeaseLostError
+from trustream.store import DocumentStore, HeldLease, LeaseHeldError, LeaseLostError
 from trustream.streaming.published import load_checkpoint
 from trustream.streaming.status import status
 
@@ -164,7 +164,8 @@ def test_a_model_that_is_replaced_is_taken_up(address: str) -> None:
             trainer.run(steps=2)
             new = store.load("new")
             assert new is not None
-            store.save("model", new)
+            with HeldLease(store, "model.retrain") as held:
+                store.save("model", new, lease=held.lease)
             seen: list[int] = []
             trainer.run(steps=3, callback=lambda info: seen.append(info.step.n_steps))
             # It took its own steps and found the other model when it wanted to save them.
@@ -175,8 +176,8 @@ def test_a_model_that_is_replaced_is_taken_up(address: str) -> None:
         assert steps_of(store) == 33
 
 
-def test_its_own_save_is_not_taken_for_another(address: str) -> None:
-    """The answer to a save was lost: it is there all the same."""
+def test_a_save_that_is_not_a_replacement(address: str) -> None:
+    """As when words are taken out of a checkpoint: the trainer goes on with what it has."""
     fill(address)
     with open_store(address) as store, StreamTrainer(store, 2, batch_size=10) as trainer:
         trainer.run(steps=1)

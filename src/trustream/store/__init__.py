@@ -13,7 +13,7 @@ from trustream.store.document_store import DocumentStore
 from trustream.store.errors import PositionError, RecordError, StoreError
 from trustream.store.held_lease import HeldLease
 from trustream.store.holders import Holder
-from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, SavedChangedError
+from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, ReplacedError
 from trustream.store.opening import open_store
 from trustream.store.protocol import (
     Appended,
@@ -42,7 +42,7 @@ __all__ = [
     "PositionError",
     "Record",
     "RecordError",
-    "SavedChangedError",
+    "ReplacedError",
     "Settings",
     "Store",
     "StoreError",

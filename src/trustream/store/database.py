@@ -237,12 +237,8 @@ class Database(LeaseTable):
 
     # --- saved bytes
 
-    def lock_saved(self, name: str) -> None:
-        """Let nobody else save under a name until the end of the transaction."""
-
     def put_saved(self, name: str, parts: Iterable[bytes]) -> None:
         """Replace what is saved under a name; a trigger of the table counts its version."""
-        self.lock_saved(name)
         self._execute("DELETE FROM saved WHERE name = ?", name)
         for number, part in enumerate(parts):
             self._execute("INSERT INTO saved VALUES (?, ?, ?)", name, number, part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from types import EllipsisType, TracebackType
+from types import TracebackType
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from trustream.store.check_result import CheckResult
 from trustream.store.database import Database, T
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
-from trustream.store.lease import Lease, SavedChangedError
+from trustream.store.lease import Lease
 from trustream.store.leased_store import LeasedStore
 from trustream.store.limits import name_fault
 from trustream.store.position_checks import After, check_position
@@ -222,14 +222,7 @@ class DocumentStore(LeasedStore, Store):
     # --- saved bytes
 
     @guarded
-    def save(
-        self,
-        name: str,
-        content: bytes,
-        *,
-        lease: Lease | None = None,
-        after: int | EllipsisType | None = ...,
-    ) -> None:
+    def save(self, name: str, content: bytes, *, lease: Lease | None = None) -> None:
         database = self._database
         fault = name_fault(name)
         if fault is not None:
@@ -239,13 +232,7 @@ class DocumentStore(LeasedStore, Store):
 
         def work() -> None:
             if lease is not None:
-                self._leases.check(lease)
-            database.lock_saved(name)
-            if after is not ... and (version := database.saved_version(name)) != after:
-                raise SavedChangedError(
-                    f"{name!r:.200} of {self._name} has version {version} and not {after}: "
-                    "something else was saved meanwhile, and nothing of this"
-                )
+                self._leases.check_save(lease, name)
             database.put_saved(name, parts)
 
         database.run(work, write=True)

@@ -6,6 +6,7 @@ import os
 import threading
 import weakref
 from contextlib import suppress
+from dataclasses import replace
 
 from trustream.store.errors import StoreError
 from trustream.store.holders import Holder
@@ -69,6 +70,12 @@ class HeldLease:
     def lease(self) -> Lease:
         """The lease, to save under."""
         return self._shared.lease
+
+    def accept_replacement(self) -> None:
+        """Go on after a ReplacedError: load what is saved now, after this call."""
+        found = self._store.lease(self.lease.name)
+        if found is not None and found.token == self.lease.token:
+            self._shared.lease = replace(self.lease, replaced=found.replaced)
 
     def check(self) -> None:
         """Raise a LeaseLostError if a sign of life has shown that somebody else took over."""

@@ -31,6 +31,8 @@ class Lease:
         since: when it was taken, in seconds since 1970 by the database's clock.
         silent: seconds since the last sign of life when this was read, by the database's clock.
         seconds: for how long the holder may be silent.
+        replaced: how often somebody else had replaced what is saved under the name, when it was
+            taken or read.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Lease:
     since: float
     silent: float
     seconds: float
+    replaced: int = 0
 
     @property
     def is_fresh(self) -> bool:
@@ -74,8 +77,8 @@ class LeaseLostError(StoreError):
         self.lease = lease
 
 
-class SavedChangedError(StoreError):
-    """Something else was saved under the name meanwhile; nothing was saved."""
+class ReplacedError(StoreError):
+    """Somebody else has replaced what the holder of a lease had saved; nothing was saved."""
 
 
 class Leasing(Protocol):

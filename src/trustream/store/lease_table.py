@@ -16,6 +16,7 @@ class LeaseRow(NamedTuple):
         beat: the number of the last sign of life.
         beaten: when that was.
         seconds: for how long the holder may be silent.
+        replaced: how often somebody else has replaced what is saved under the name.
         now: the time.
     """
 
@@ -25,6 +26,7 @@ class LeaseRow(NamedTuple):
     beat: int
     beaten: float
     seconds: float
+    replaced: int
     now: float
 
 
@@ -45,7 +47,7 @@ class LeaseTable(ABC):
     def lease_row(self, name: str, *, write: bool) -> LeaseRow | None:
         """The row of a lease; with `write`, nobody else changes it in this transaction."""
         row = self._execute(
-            f"SELECT token, holder, since, beat, beaten, seconds, {self._NOW} FROM lease"
+            f"SELECT token, holder, since, beat, beaten, seconds, replaced, {self._NOW} FROM lease"
             f" WHERE name = ?{self._FOR_UPDATE if write else ''}",
             name,
         ).fetchone()
@@ -54,7 +56,8 @@ class LeaseTable(ABC):
     def make_lease(self, name: str) -> LeaseRow:
         """The row of a lease that is about to be taken, made if there is none."""
         self._execute(
-            "INSERT INTO lease VALUES (?, 0, NULL, 0, 0, 0, 0) ON CONFLICT (name) DO NOTHING", name
+            "INSERT INTO lease VALUES (?, 0, NULL, 0, 0, 0, 0, 0) ON CONFLICT (name) DO NOTHING",
+            name,
         )
         row = self.lease_row(name, write=True)
         assert row is not None  # rows are never deleted
@@ -73,6 +76,11 @@ class LeaseTable(ABC):
         self._execute(
             f"UPDATE lease SET beat = beat + 1, beaten = {self._NOW} WHERE name = ?", name
         )
+
+    def note_replacement(self, name: str) -> None:
+        """Note that somebody else than the holder replaces what is saved under a name."""
+        self.make_lease(name)
+        self._execute("UPDATE lease SET replaced = replaced + 1 WHERE name = ?", name)
 
     def free_lease(self, name: str, token: int) -> None:
         """Note that nobody holds a lease any more, if it still has this token."""

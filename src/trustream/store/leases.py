@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from trustream.store.database import Database
 from trustream.store.holders import Holder
-from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError
+from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, ReplacedError
 from trustream.store.lease_table import LeaseRow
 
 # The part of the seconds that a holder may be silent for which it is watched before it is taken
@@ -80,7 +80,7 @@ class Leases:
                     return found
             token = row.token + 1
             database.put_lease(name, token, holder.to_json(), row.now, seconds)
-            return Lease(name, token, holder, row.now, 0.0, seconds)
+            return Lease(name, token, holder, row.now, 0.0, seconds, row.replaced)
 
         return database.run(work, write=True)
 
@@ -94,7 +94,7 @@ class Leases:
 
         database.run(work, write=True)
 
-    def check(self, lease: Lease) -> None:
+    def check(self, lease: Lease) -> LeaseRow:
         """Raise an error, inside a transaction, unless the lease is the current one."""
         row = self._database.lease_row(lease.name, write=True)
         if row is None or row.token != lease.token or row.holder is None:
@@ -104,6 +104,22 @@ class Leases:
                 f"the lease of {lease.name!r:.200} of {self._database.name} {by}; nothing was "
                 "changed",
                 None if found is None else found.lease,
+            )
+        return row
+
+    def check_save(self, lease: Lease, name: str) -> None:
+        """Raise an error, inside a transaction, unless the lease lets its holder save.
+
+        Under the lease's own name, it is what the holder goes on with; under another, it replaces
+        what the holder of that one goes on with.
+        """
+        row = self.check(lease)
+        if name != lease.name:
+            self._database.note_replacement(name)
+        elif row.replaced != lease.replaced:
+            raise ReplacedError(
+                f"{name!r:.200} of {self._database.name} was replaced by somebody else; nothing "
+                "was saved"
             )
 
     def release(self, lease: Lease) -> None:
@@ -125,4 +141,5 @@ class Leases:
             return None
         holder = Holder.from_json(row.holder)
         silent = row.now - row.beaten
-        return _Found(Lease(name, row.token, holder, row.since, silent, row.seconds), row.beat)
+        lease = Lease(name, row.token, holder, row.since, silent, row.seconds, row.replaced)
+        return _Found(lease, row.beat)

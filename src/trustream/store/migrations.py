@@ -170,12 +170,14 @@ _LEASES = Migration(
     "0006_leases",
     sqlite=(
         "CREATE TABLE lease (name TEXT PRIMARY KEY, token INTEGER NOT NULL, holder TEXT,"
-        " since REAL NOT NULL, beat INTEGER NOT NULL, beaten REAL NOT NULL, seconds REAL NOT NULL)",
+        " since REAL NOT NULL, beat INTEGER NOT NULL, beaten REAL NOT NULL, seconds REAL NOT NULL,"
+        " replaced INTEGER NOT NULL)",
     ),
     postgres=(
         'CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, token bigint NOT NULL,'
         " holder text, since double precision NOT NULL, beat bigint NOT NULL,"
-        " beaten double precision NOT NULL, seconds double precision NOT NULL)",
+        " beaten double precision NOT NULL, seconds double precision NOT NULL,"
+        " replaced bigint NOT NULL)",
     ),
 )
 

@@ -91,9 +91,10 @@ class PostgresTables(Database):
     def add_seen(self, append_ids: Iterable[str]) -> None:
         self._copy("seen (append_id)", ("text",), ((name,) for name in append_ids))
 
-    def lock_saved(self, name: str) -> None:
+    def put_saved(self, name: str, parts: Iterable[bytes]) -> None:
         """Let nobody else save under the name at the same time."""
         self._execute("SELECT pg_advisory_xact_lock(hashtext(?))", name)
+        super().put_saved(name, parts)
 
     # --- checking
 

@@ -294,24 +294,19 @@ class Store(Leasing, Protocol):
 
     # --- saved bytes
 
-    def save(
-        self,
-        name: str,
-        content: bytes,
-        *,
-        lease: Lease | None = None,
-        after: int | EllipsisType | None = ...,
-    ) -> None:
+    def save(self, name: str, content: bytes, *, lease: Lease | None = None) -> None:
         """Save bytes under a name, such as a model; they replace what was saved before.
 
         Args:
-            lease: saved only if this lease, of any name, has not been taken over.
-            after: saved only if this is the `saved_version` that they replace, None if nothing was
-                ever saved. If it is left out, nothing is compared.
+            name: of the bytes.
+            content: the bytes.
+            lease: saved only if this lease has not been taken over. If it has another name, the
+                holder of a lease with this name is told: what it saves next is refused.
 
         Raises:
             LeaseLostError: somebody else has taken the lease over. Nothing was saved.
-            SavedChangedError: something else was saved meanwhile. Nothing was saved.
+            ReplacedError: somebody else has saved under the name with another lease, since this
+                one was taken. Nothing was saved.
         """
 
     def saved_names(self) -> list[str]:

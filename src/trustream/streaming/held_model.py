@@ -1,18 +1,17 @@
 """A model's place in a store, which one trainer at a time writes to.
 
 A trainer holds a lease of its model (`trustream.store.lease`), and saves under it. Somebody else
-may replace the model meanwhile (`retraining`): the version of what is saved says so, and the
-trainer goes on from what it finds.
+may replace the model meanwhile (`retraining`), under another lease: the store then refuses what the
+trainer wants to save, and the trainer goes on from what it finds.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import socket
 
 from trustream.store.held_lease import HeldLease
-from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, SavedChangedError
+from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, ReplacedError
 from trustream.store.protocol import Store
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.published import load_checkpoint
@@ -34,13 +33,10 @@ class HeldModel:
             self._held = HeldLease(store, name, seconds=seconds)
         except LeaseHeldError as error:
             raise LeaseHeldError(_held(store, name, error.lease), error.lease) from None
-        self._version: int | None = None
-        self._attempt = b""
         self._released = False
 
     def load(self) -> Checkpoint | None:
-        """The last checkpoint; what is saved from now on replaces it, and nothing newer."""
-        self._version = self._store.saved_version(self._name)
+        """The last checkpoint, None if there is none."""
         return load_checkpoint(self._store, self._name)
 
     def save(self, checkpoint: Checkpoint) -> Checkpoint | None:
@@ -50,32 +46,14 @@ class HeldModel:
             LeaseLostError: another trainer has taken over; nothing was saved.
         """
         self._check_open()
-        content = checkpoint.to_bytes()
-        digest = hashlib.sha256(content).digest()
-        while True:
-            try:
-                self._store.save(self._name, content, lease=self._held.lease, after=self._version)
-            except LeaseLostError as error:
-                raise self._lost(error) from None
-            except SavedChangedError:
-                version = self._store.saved_version(self._name)
-                if self._is_own(version):
-                    self._version = version
-                    continue
-                found = self.load()
-                if found is None:  # it was deleted
-                    continue
-                return found
-            finally:
-                self._attempt = digest
-            self._version = (self._version or 0) + 1
-            return None
-
-    def _is_own(self, version: int | None) -> bool:
-        """Whether what is saved is what was to be saved last, although no answer came."""
-        content = self._store.load(self._name)
-        same = content is not None and hashlib.sha256(content).digest() == self._attempt
-        return same and version == self._store.saved_version(self._name)
+        try:
+            self._store.save(self._name, checkpoint.to_bytes(), lease=self._held.lease)
+        except LeaseLostError as error:
+            raise self._lost(error) from None
+        except ReplacedError:
+            self._held.accept_replacement()
+            return self.load()
+        return None
 
     def replace(self, name: str, checkpoint: Checkpoint) -> None:
         """Save a checkpoint as another model, whoever trains that, as long as this one is held.
