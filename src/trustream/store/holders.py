@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import threading
 import uuid
 import weakref
 from dataclasses import asdict, dataclass
@@ -17,7 +16,6 @@ _PROC = Path("/proc")
 # Holders of this process that somebody still has, by their keys. Weak references have no
 # callbacks, in which an interrupt would be swallowed.
 _HERE: dict[str, weakref.ref[Holder]] = {}
-_LOCK = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -51,16 +49,14 @@ class Holder:
         pid = os.getpid()
         host, key = socket.gethostname(), uuid.uuid4().hex
         holder = cls(host, pid, _started(pid) or "", _boot(), _space(), key)
-        with _LOCK:
-            for key in [key for key, found in _HERE.items() if found() is None]:
-                del _HERE[key]
-            _HERE[holder.key] = weakref.ref(holder)
+        for gone in [key for key, found in list(_HERE.items()) if found() is None]:
+            _HERE.pop(gone, None)
+        _HERE[key] = weakref.ref(holder)
         return holder
 
     def retire(self) -> None:
         """Let others of this process know that it holds nothing any more."""
-        with _LOCK:
-            _HERE.pop(self.key, None)
+        _HERE.pop(self.key, None)
 
     def is_dead(self, *, one_machine: bool = False) -> bool:
         """Whether it certainly holds nothing any more; False if that cannot be known here.
