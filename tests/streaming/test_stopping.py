@@ -119,13 +119,16 @@ def test_a_trainer_that_nobody_holds_keeps_no_thread(tmp_path: Path) -> None:
         def drawing() -> list[threading.Thread]:
             return [t for t in threading.enumerate() if t.name == "trustream-draw"]
 
-        for _ in range(3):
-            trainer = StreamTrainer(store, 2, batch_size=5, prefetch=True)
+        for name in ("one", "two", "three"):
+            trainer = StreamTrainer(store, 2, batch_size=5, prefetch=True, name=name)
             trainer.run(steps=2)
             assert len(drawing()) >= 1
+        assert store.lease("three") is not None
         del trainer
         gc.collect()
         wait_for(lambda: not drawing())
+        # Nor does it keep others from training its model.
+        wait_for(lambda: store.lease("three") is None)
 
 
 def interrupted(following: Callable[..., object], timeout: float | None = None) -> None:

@@ -18,6 +18,7 @@ from trustream.cli.export import export
 from trustream.cli.ingest import ingest
 from trustream.cli.init import init
 from trustream.cli.recommend import recommend
+from trustream.cli.retrain import retrain
 from trustream.cli.simulate import simulate
 from trustream.cli.status import status
 from trustream.cli.tokeniser import tokeniser
@@ -46,7 +47,7 @@ def main() -> None:
 
 
 for command in (
-    demo, init, ingest, train, status, topics, transform, evaluate, export, check, delete,
+    demo, init, ingest, train, retrain, status, topics, transform, evaluate, export, check, delete,
     tokeniser, recommend, simulate, completion,
 ):  # fmt: skip
     main.add_command(command)

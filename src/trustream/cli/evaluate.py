@@ -17,7 +17,7 @@ from trustream.cli.data_parameters import (
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json, echo_table, progress
-from trustream.cli.shared_parameters import jobs_option, model_option, naming_init, seed_option
+from trustream.cli.shared_parameters import jobs_option, naming_init, seed_option
 
 # Repeated here, so that --help does not load the library; a test compares them.
 MEASURES = (
@@ -31,6 +31,7 @@ Examples:
   trustream evaluate topics.safetensors new.jsonl --vocabulary words.txt
   trustream evaluate topics.safetensors held_out.npz -m left-to-right -m npmi
   trustream evaluate topics.db new.txt --json
+  trustream evaluate topics.db new.txt --model coarse --model fine
   zcat new.jsonl.gz | trustream evaluate topics.db - --format jsonl
 """
 
@@ -38,6 +39,13 @@ Examples:
 @click.command(epilog=_EPILOG, short_help="Score a model on held-out DATA.")
 @model_argument
 @data_argument
+@click.option(
+    "--model",
+    "names",
+    multiple=True,
+    help="Name of the model in a store, several times to compare several.  [default: model]",
+)
+@click.option("--all-models", is_flag=True, help="Compare all trained models of a store.")
 @click.option(
     "-m",
     "--measure",
@@ -49,7 +57,6 @@ Examples:
     "[default: chib, completion, bound, npmi, diversity]",
 )
 @data_options
-@model_option
 @click.option(
     "--reference",
     type=InputFile(),
@@ -63,8 +70,9 @@ Examples:
 def evaluate(
     model: str,
     data: Path | str,
+    names: tuple[str, ...],
+    all_models: bool,
     measures: tuple[str, ...],
-    name: str,
     reference: Path | None,
     rows: int | None,
     words: int,
@@ -82,35 +90,68 @@ def evaluate(
     learned from.
     """
     from trustream.evaluation.report import report
-    from trustream.streaming.fitted_models import load_fitted
+    from trustream.streaming.fitted_models import load_fitted, trained_models
 
+    if all_models and names:
+        raise click.UsageError("--all-models names all models: leave out --model.")
     with naming_init(model):
-        fitted = load_fitted(model, name)
-    found = opened_data(fitted, data, dict(options))
-    other = None
-    if reference is not None:
-        other = opened_data(fitted, reference, {**options, "format_": None}).counts()
-    result = report(
-        fitted.estimator,
-        found.counts(rows),
-        measures=measures or None,
-        reference=other,
-        n_words=words,
-        vocabulary=found.model.words,
-        random_state=seed,
-        n_jobs=jobs,
-        progress=progress,
-    )
-    if result.n_empty:
-        echo(
-            f"Warning: the model knows no word of {result.n_empty:,} of {result.n_rows:,} "
-            "documents, which count for nothing here",
-            err=True,
+        names = tuple(trained_models(model)) if all_models else names or ("model",)
+        models = {name: load_fitted(model, name) for name in dict.fromkeys(names)}
+    if data == "-" and len(models) > 1:
+        raise click.UsageError("Standard input can be read for one model only: give a file.")
+    results: dict[str, Any] = {}
+    for name, fitted in models.items():
+        found = opened_data(fitted, data, dict(options))
+        other = None
+        if reference is not None:
+            other = opened_data(fitted, reference, {**options, "format_": None}).counts()
+        result = report(
+            fitted.estimator,
+            found.counts(rows),
+            measures=measures or None,
+            reference=other,
+            n_words=words,
+            vocabulary=found.model.words,
+            random_state=seed,
+            n_jobs=jobs,
+            progress=progress,
         )
-    if as_json:
+        if result.n_empty:
+            echo(
+                f"Warning: the model knows no word of {result.n_empty:,} of {result.n_rows:,} "
+                "documents, which count for nothing here",
+                err=True,
+            )
+        results[name] = result
+    title = next(iter(models.values())).title
+    if as_json and len(results) == 1:
         echo_json(result.to_json(), indent=2)
+    elif as_json:
+        echo_json({"models": {name: found.to_json() for name, found in results.items()}}, indent=2)
+    elif len(results) == 1:
+        _print(result, title, data_title(data))
     else:
-        _print(result, fitted.title, data_title(data))
+        _print_several(results, title, data_title(data))
+
+
+def _print_several(results: dict[str, Any], store: str, data: str) -> None:
+    """Print models side by side, a line for each measure."""
+    by_name = [{figure.name: figure for figure in found.figures} for found in results.values()]
+    rows = []
+    for figure in next(iter(results.values())).figures:
+        cells = [_value(figures.get(figure.name)) for figures in by_name]
+        rows.append([figure.name, *cells, figure.unit])
+    rows.append(["words scored", *(f"{found.n_tokens or 0:,}" for found in results.values()), ""])
+    columns = ["Measure", *(f"{name}>" for name in results), "Unit"]
+    echo_table(f"models of {store} on {data}", columns, rows)
+
+
+def _value(figure: Any) -> str:
+    if figure is None:
+        return "-"
+    digits = 4 if abs(figure.value) < 100 else 1
+    error = "" if figure.standard_error is None else f" ± {figure.standard_error:.{digits}f}"
+    return f"{figure.value:,.{digits}f}{error}"
 
 
 def _print(result: Any, model: str, data: str) -> None:

@@ -14,9 +14,11 @@ from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import (
     json_option,
     method_option,
+    model_option,
     repeatable,
     seed_option,
     store_argument,
+    suggested_model,
     topics_option,
 )
 from trustream.cli.tokeniser_parameters import taken_tokeniser, tokeniser_options
@@ -24,6 +26,7 @@ from trustream.cli.tokeniser_parameters import taken_tokeniser, tokeniser_option
 _EPILOG = """\b
 Examples:
   trustream init topics.db --topics 100
+  trustream init topics.db --model fine --topics 400    # another model
   trustream init postgresql://localhost/topics --topics 400
   trustream init code.db --keep-case --word-pattern '\\w+'
 """
@@ -32,23 +35,23 @@ Examples:
 @click.command(epilog=_EPILOG, short_help="Make a STORE for documents and a model.")
 @store_argument
 @topics_option(100)
+@model_option
 @click.option(
     "--held-out",
-    default=0.02,
     type=Real(0, 1, max_open=True),
-    help="Share of documents that is only used to score the model.",
+    help="Share of documents that is only used to score the model.  "
+    "[default: 0.02, or that of the store]",
 )
 @click.option(
     "--min-documents",
-    default=5,
     type=Whole(1),
-    help="A word becomes active once it is in so many documents.",
+    help="A word becomes active once it is in so many documents.  "
+    "[default: 5, or that of the store]",
 )
 @click.option(
     "--max-words",
-    default=200_000,
     type=Whole(1),
-    help="Most active words; the rarest give way.",
+    help="Most active words; the rarest give way.  [default: 200000, or that of the store]",
 )
 @click.option(
     "--vocabulary",
@@ -75,9 +78,10 @@ Examples:
 def init(
     store: str,
     topics: int,
-    held_out: float,
-    min_documents: int,
-    max_words: int,
+    name: str,
+    held_out: float | None,
+    min_documents: int | None,
+    max_words: int | None,
     vocabulary: Path | None,
     method: str,
     preset: str | None,
@@ -88,15 +92,18 @@ def init(
 ) -> None:
     """Make a STORE for documents and for a model with some number of topics.
 
-    STORE is a file name (SQLite) or a postgresql:// address. It keeps how texts are split into
-    words, for all that is ingested, transformed and evaluated.
+    STORE is a file name (SQLite) or a postgresql:// address. If it is there already, it keeps its
+    documents and its models, and --model NAME adds another model to it. It keeps how texts are
+    split into words, for all that is ingested, transformed and evaluated.
     """
     from trustream import feeds
     from trustream.streaming.setup import init_store
 
-    options: dict[str, Any] = {"min_documents": min_documents, "max_words": max_words}
+    # What is not given is as in the store, or the default of a new one.
+    given = {"held_out": held_out, "min_documents": min_documents, "max_words": max_words}
+    options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     if vocabulary is not None:
-        options = {"vocabulary": feeds.read_vocabulary(vocabulary)}
+        options["vocabulary"] = feeds.read_vocabulary(vocabulary)
     prepared = init_store(
         store,
         topics,
@@ -104,13 +111,26 @@ def init(
         preset=preset,
         batch_size=batch,
         random_state=seed,
-        held_out=held_out,
+        name=name,
         tokeniser=taken_tokeniser(text_options),
         **options,
     )
     if as_json:
-        echo_json({"store": prepared.store, "topics": prepared.n_topics, "method": prepared.method})
-    else:
-        echo(f"{prepared.store} is ready for {prepared.n_topics} topics.")
-        name = repeatable(store)
-        echo(f"Next: trustream ingest {name} FILE..., and trustream train {name}")
+        echo_json(
+            {
+                "store": prepared.store,
+                "topics": prepared.n_topics,
+                "method": prepared.method,
+                "model": prepared.name,
+                "others": list(prepared.others),
+            }
+        )
+        return
+    named = "" if name == "model" else f" in the model {name!r}"
+    beside = "" if not prepared.others else f", beside {', '.join(map(repr, prepared.others))}"
+    echo(f"{prepared.store} is ready for {prepared.n_topics} topics{named}{beside}.")
+    shown = repeatable(store)
+    echo(
+        f"Next: trustream ingest {shown} FILE..., and trustream train {shown}"
+        f"{suggested_model(name)}"
+    )

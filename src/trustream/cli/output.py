@@ -45,7 +45,7 @@ def echo_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]
     rows : iterable of sequences of str
         Cells; control characters in them are escaped.
     """
-    headings = [heading.rstrip(">") for heading in columns]
+    headings = [shown(heading.removesuffix(">")) for heading in columns]
     safe = [[shown(cell) for cell in row] for row in rows]
     if sys.stdout is None or not sys.stdout.isatty():
         with writing("standard output"):

@@ -93,3 +93,12 @@ def repeatable(store: str) -> str:
     from trustream.store import shown_address
 
     return shlex.quote(shown_address(store))
+
+
+def suggested_model(name: str) -> str:
+    """Return the option that names a model, to suggest the next command; "" for the default one.
+
+    >>> suggested_model("model"), suggested_model("two words")
+    ('', " --model 'two words'")
+    """
+    return "" if name == "model" else f" --model {shlex.quote(name)}"

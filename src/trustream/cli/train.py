@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import signal
 import sys
 import time
@@ -20,7 +21,9 @@ from trustream.cli.shared_parameters import (
     opened,
     repeatable,
     store_argument,
+    suggested_model,
 )
+from trustream.terminal import shown
 
 if TYPE_CHECKING:
     from trustream.streaming.training_run import TrainingProgress
@@ -28,7 +31,8 @@ if TYPE_CHECKING:
 _EPILOG = """\b
 Examples:
   trustream train topics.db                # until Ctrl-C, while others ingest
-  trustream train topics.db --until-idle   # until all there is was learned
+  trustream train topics.db --until-idle   # five looks at each document
+  trustream train topics.db --model fine   # one of several models
   trustream train topics.db --seconds 60 --json
 """
 # Seconds between two lines of progress if standard error is not a terminal.
@@ -37,12 +41,13 @@ _REPORT_EVERY = 5.0
 
 @click.command(epilog=_EPILOG, short_help="Learn from a STORE, going on where it stopped.")
 @store_argument
-@click.option("--steps", type=Whole(1), help="Stop after so many steps.")
-@click.option("--seconds", type=Real(0, min_open=True), help="Stop after so long.")
+@click.option("--steps", type=Whole(1), help="Stop after so many steps of this run.")
+@click.option("--seconds", type=Real(0, min_open=True), help="Stop after so many seconds.")
 @click.option(
     "--until-idle",
     is_flag=True,
-    help="Stop when nothing new came in as many passes as a fit makes.",
+    help="Stop when four passes in a row over the documents brought nothing new. With the first "
+    "pass these are as many looks at each document as a fit makes, five.",
 )
 @click.option(
     "--checkpoint-every",
@@ -65,26 +70,41 @@ def train(
 ) -> None:
     """Learn from a STORE, going on where the last run stopped.
 
-    Runs until it is stopped if no end is given. Ctrl-C and SIGTERM end it after the step it is at,
-    with a checkpoint. Killed, it loses what came after the last checkpoint.
+    Runs until it is stopped if no end is given, and waits while there is nothing to learn from.
+    Ctrl-C and SIGTERM end it after the step it is at, with a checkpoint. Killed, it loses what came
+    after the last checkpoint. One trainer at a time learns a model; a second one is refused.
     """
-    from trustream.streaming.published import MissingModelError
-    from trustream.streaming.training_run import prepared_trainer, train
+    from trustream.streaming.training_run import nothing_to_learn, train
 
+    again = f"trustream train {repeatable(store)}{suggested_model(name)}"
+    add = f"trustream ingest {repeatable(store)} FILE..."
     with opened(store) as found:
-        try:
-            trainer = prepared_trainer(found, name, checkpoint_every=checkpoint_every, n_jobs=jobs)
-        except MissingModelError as error:
-            hint = f"{found.name} has no settings for a model: trustream init {repeatable(store)}"
-            raise MissingModelError(hint) from error
-        with trainer, _stop_signals() as stopped, _reporter() as report:
-            result = train(
-                trainer,
-                steps=steps,
-                seconds=seconds,
-                until_idle=until_idle,
-                callback=report,
-                stop=lambda: bool(stopped),
+        trainer = _prepared(found, store, name, checkpoint_every, jobs)
+
+        def wait() -> str:
+            why = nothing_to_learn(found)
+            return f"nothing new in {found.name}" if why is None else f"{found.name}: {why}"
+
+        with trainer, _stop_signals() as stopped, _reporter(wait, add) as report:
+            try:
+                result = train(
+                    trainer,
+                    steps=steps,
+                    seconds=seconds,
+                    until_idle=until_idle,
+                    callback=report.step,
+                    stop=lambda: bool(stopped),
+                    waiting=None if until_idle else report.waiting,
+                )
+            except KeyboardInterrupt:
+                safe = f"{found.name} holds a whole model, that of its last checkpoint"
+                echo(f"{safe}. Go on with: {again}", err=True)
+                raise
+        why = nothing_to_learn(found) if result.rho is None else None
+        if until_idle and why is not None and not stopped:
+            raise ValueError(
+                f"nothing was learned from {found.name}: {why}. Add documents with {add}, or leave "
+                "out --until-idle to wait for them"
             )
     if as_json:
         echo_json(
@@ -93,13 +113,41 @@ def train(
                 "rho": result.rho,
                 "documents": None if result.totals is None else result.totals.documents,
                 "heldout": result.last_score,
+                "looks": result.looks,
+                "replaced": result.n_replaced,
             }
         )
     elif result.rho is None:
-        echo("nothing to learn from yet")
+        echo("nothing to learn from yet" if why else "nothing new to learn from")
     else:
-        scored = "" if result.last_score is None else f", held-out {result.last_score:.4f}"
-        echo(f"{result.n_steps:,} steps, rate {result.rho:.4f}{scored}")
+        echo(_summary(result))
+    if stopped:
+        saved = f"all {result.n_steps:,} steps are saved" if result.n_steps else "nothing is lost"
+        echo(f"Stopped; {saved}. Go on with: {again}", err=True)
+
+
+def _prepared(found: Any, store: str, name: str, checkpoint_every: float, jobs: int | None) -> Any:
+    """A trainer of the store's model; errors name options of the command."""
+    from trustream.store.lease import LeaseHeldError
+    from trustream.streaming.published import MissingModelError, model_names
+    from trustream.streaming.training_run import prepared_trainer
+
+    try:
+        return prepared_trainer(found, name, checkpoint_every=checkpoint_every, n_jobs=jobs)
+    except MissingModelError as error:
+        init = f"trustream init {repeatable(store)}"
+        names = model_names(found)
+        if not names:
+            hint = f"{found.name} has no settings for a model: {init}{suggested_model(name)}"
+            raise MissingModelError(hint) from error
+        raise MissingModelError(
+            f"{found.name} has no settings for a model {name!r}; its models are "
+            f"{', '.join(map(repr, names))} (--model NAME). To add it: {init} --model "
+            f"{shlex.quote(name)} --topics K"
+        ) from error
+    except LeaseHeldError as error:
+        hint = " (--model NAME)" if str(error).endswith("of another name") else ""
+        raise LeaseHeldError(f"{error}{hint}", error.lease) from error
 
 
 @contextmanager
@@ -120,32 +168,83 @@ def _stop_signals() -> Iterator[list[int]]:
             signal.signal(number, handler)
 
 
+class _Reporter:
+    """Shows progress: a line that changes on a terminal, new lines elsewhere.
+
+    Args:
+        show: shows the line of progress.
+        note: prints a line that stays.
+        every: seconds between two lines of progress.
+        why: says what is waited for; it asks the store.
+        add: the command that adds documents.
+    """
+
+    def __init__(
+        self,
+        show: Callable[[str], object],
+        note: Callable[[str], object],
+        every: float,
+        why: Callable[[], str],
+        add: str,
+    ) -> None:
+        self._show, self._note, self._every, self._why, self._add = show, note, every, why, add
+        self._due = time.monotonic() + every
+        self._waits, self._n_replaced = False, 0
+
+    def step(self, progress: TrainingProgress) -> None:
+        """Called after a step."""
+        self._waits = False
+        if progress.n_replaced > self._n_replaced:
+            self._n_replaced = progress.n_replaced
+            self._note("the model was replaced by trustream retrain: going on from the new one")
+        if time.monotonic() >= self._due:
+            self._show(_line(progress))
+            self._due = time.monotonic() + self._every
+
+    def waiting(self) -> None:
+        """Called again and again while there is nothing to learn from; says so once."""
+        if not self._waits:
+            self._waits = True
+            self._note(f"{self._why()}; waiting for {self._add} (Ctrl-C ends)")
+
+
 @contextmanager
-def _reporter() -> Iterator[Callable[[TrainingProgress], None]]:
-    """Show progress on standard error: a line that changes on a terminal, new lines elsewhere."""
+def _reporter(why: Callable[[], str], add: str) -> Iterator[_Reporter]:
+    """Show progress on standard error."""
+
+    def note(text: str) -> None:
+        echo(text, err=True)
+
     if sys.stderr is None or not sys.stderr.isatty():
-        due = time.monotonic() + _REPORT_EVERY
-
-        def print_sometimes(progress: TrainingProgress) -> None:
-            nonlocal due
-            if time.monotonic() >= due:
-                print(_line(progress), file=sys.stderr, flush=True)
-                due = time.monotonic() + _REPORT_EVERY
-
-        yield print_sometimes
+        yield _Reporter(note, note, _REPORT_EVERY, why, add)
         return
     from rich.console import Console
     from rich.live import Live
+    from rich.text import Text
 
     with Live(console=Console(stderr=True), refresh_per_second=8, transient=True) as live:
-        yield lambda progress: live.update(_line(progress))
+        yield _Reporter(
+            lambda text: live.update(Text(shown(text))),
+            lambda text: live.console.print(Text(shown(text))),
+            0.0,
+            why,
+            add,
+        )
 
 
 def _line(progress: TrainingProgress) -> str:
-    totals, score = progress.totals, progress.last_score
+    totals = progress.totals
     assert totals is not None  # progress is reported after a step
+    return (
+        f"{_summary(progress)}; {totals.documents:,} documents, {totals.tokens:,} tokens, "
+        f"{progress.n_words:,} words"
+    )
+
+
+def _summary(progress: TrainingProgress) -> str:
+    score = progress.last_score
     end = "" if score is None else f", held-out {score:.4f} nats per word"
     return (
-        f"step {progress.n_steps:,}, rate {progress.rho:.4f}, {totals.documents:,} documents, "
-        f"{totals.tokens:,} tokens, {progress.n_words:,} words{end}"
+        f"{progress.n_steps:,} steps, {progress.looks:.1f} looks at each document, "
+        f"rate {progress.rho:.4f}{end}"
     )

@@ -11,6 +11,9 @@ from trustream.store.addresses import resolve_address, shown_address
 from trustream.store.check_result import CheckResult, Damage
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import MissingStoreError, PositionError, RecordError, StoreError
+from trustream.store.held_lease import HeldLease
+from trustream.store.holders import Holder
+from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, ReplacedError
 from trustream.store.opening import open_store
 from trustream.store.protocol import (
     Appended,
@@ -30,11 +33,17 @@ __all__ = [
     "Damage",
     "DocumentStore",
     "Documents",
+    "HeldLease",
+    "Holder",
+    "Lease",
+    "LeaseHeldError",
+    "LeaseLostError",
     "MissingStoreError",
     "Position",
     "PositionError",
     "Record",
     "RecordError",
+    "ReplacedError",
     "Settings",
     "Store",
     "StoreError",

@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import threading
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any, ClassVar, Literal, TypeVar
 
+from trustream.store.lease_table import LeaseTable
 from trustream.store.migrations import missing
 from trustream.store.protocol import Position, Settings
 from trustream.store.restore_detector import RestoreDetector
@@ -28,7 +29,7 @@ DOCUMENT = "place, number, key, time, content"
 _LOST_WORDS = "documents, tokens, words, repaired"
 
 
-class Database(ABC):
+class Database(LeaseTable):
     """A database that holds one store.
 
     Args:
@@ -41,8 +42,6 @@ class Database(ABC):
     """
 
     _DIALECT: ClassVar[Literal["sqlite", "postgres"]]
-    # Ends a query for the counters that are about to be changed.
-    _FOR_UPDATE: ClassVar[str] = ""
 
     settings: Settings
 
@@ -67,10 +66,6 @@ class Database(ABC):
     @abstractmethod
     def leave(self, *, quiet: bool) -> None:
         """Let go of it in a child process, see `fork_safety`."""
-
-    @abstractmethod
-    def _execute(self, statement: str, *values: object) -> Any:
-        """A cursor on the rows of a statement, which has a `?` for each value."""
 
     @abstractmethod
     def _select_in(self, query: str, kind: str, values: Sequence[object]) -> Any:
@@ -285,8 +280,13 @@ class Database(ABC):
         for number, part in enumerate(parts):
             self._execute("INSERT INTO saved VALUES (?, ?, ?)", name, number, part)
 
-    def lock_saved(self, name: str) -> None:  # noqa: B027
+    def lock_saved(self, name: str) -> None:
         """Let nobody else save under a name until the end of the transaction."""
+
+    def saved_names(self) -> list[str]:
+        """The names under which something is saved, in order."""
+        found = self._execute("SELECT name FROM saved WHERE part = 0 ORDER BY name")
+        return [name for (name,) in found]
 
     def saved(self, name: str) -> list[bytes]:
         """The parts saved under a name, in order."""
@@ -297,10 +297,6 @@ class Database(ABC):
         """How often something was saved under a name."""
         row = self._execute("SELECT version FROM saved_version WHERE name = ?", name).fetchone()
         return None if row is None else row[0]
-
-    def saved_names(self) -> list[str]:
-        """The names under which something is saved, in order."""
-        return [name for (name,) in self._execute("SELECT DISTINCT name FROM saved ORDER BY name")]
 
     # --- erasing
 

@@ -16,6 +16,8 @@ from trustream.store.check_result import CheckResult
 from trustream.store.database import Database, T
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
+from trustream.store.lease import Lease
+from trustream.store.leased_store import LeasedStore
 from trustream.store.limits import name_fault
 from trustream.store.position_checks import After, check_position
 from trustream.store.protocol import (
@@ -41,7 +43,7 @@ _AFTER_DELETE, _TO_ERASE = 0.5, 10.0
 _PART = 1 << 24
 
 
-class DocumentStore(Store):
+class DocumentStore(LeasedStore, Store):
     """A store in a database. `open_store` makes one; `Store` says what its methods do.
 
     Here arguments are checked and threads wait for each other; `Writer` and `Reader` do the work.
@@ -297,13 +299,23 @@ class DocumentStore(Store):
     # --- saved bytes
 
     @guarded
-    def save(self, name: str, content: bytes) -> None:
+    def save(self, name: str, content: bytes, *, lease: Lease | None = None) -> None:
         database = self._database
         fault = name_fault(name)
         if fault is not None:
             raise ValueError(f"name {name!r:.60} {fault}")
         parts = _parts(content)
-        database.run(lambda: database.put_saved(name, parts), write=True)
+
+        def work() -> None:
+            if lease is not None:
+                self._leases.check_save(lease, name)
+            database.put_saved(name, parts)
+
+        database.run(work, write=True)
+
+    @guarded
+    def saved_names(self) -> list[str]:
+        return self._database.run(self._database.saved_names, write=False)
 
     def load(self, name: str) -> bytes | None:
         parts = self._look_up(name, Database.saved)
@@ -311,11 +323,6 @@ class DocumentStore(Store):
 
     def saved_version(self, name: str) -> int | None:
         return self._look_up(name, Database.saved_version)
-
-    @guarded
-    def saved_names(self) -> list[str]:
-        database = self._database
-        return database.run(database.saved_names, write=False)
 
     @guarded
     def change_saved(self, name: str, change: Callable[[bytes], bytes | None]) -> bool:

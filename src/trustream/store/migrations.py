@@ -36,7 +36,7 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
 
     >>> [step.name for step in missing([], "new.db")]
     ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version',
-     '0007_tokeniser', '0008_words_leave']
+     '0006_leases', '0007_tokeniser', '0008_words_leave']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -165,6 +165,22 @@ _SAVED_VERSION = Migration(
     ),
 )
 
+# Rows are kept when nobody holds the lease, so that no token is used twice.
+_LEASES = Migration(
+    "0006_leases",
+    sqlite=(
+        "CREATE TABLE lease (name TEXT PRIMARY KEY, token INTEGER NOT NULL, holder TEXT,"
+        " since REAL NOT NULL, beat INTEGER NOT NULL, beaten REAL NOT NULL, seconds REAL NOT NULL,"
+        " replaced INTEGER NOT NULL)",
+    ),
+    postgres=(
+        'CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, token bigint NOT NULL,'
+        " holder text, since double precision NOT NULL, beat bigint NOT NULL,"
+        " beaten double precision NOT NULL, seconds double precision NOT NULL,"
+        " replaced bigint NOT NULL)",
+    ),
+)
+
 # How texts become words, as JSON; NULL where nobody has said so.
 _TOKENISER = Migration(
     "0007_tokeniser",
@@ -200,6 +216,7 @@ MIGRATIONS = (
     _SAVED,
     _WORDS_LOST,
     _SAVED_VERSION,
+    _LEASES,
     _TOKENISER,
     _WORDS_LEAVE,
 )

@@ -17,6 +17,7 @@ class PostgresTables(Database):
     """See `Database`. Lists are given as arrays, large ones by COPY."""
 
     _DIALECT: ClassVar[Literal["sqlite", "postgres"]] = "postgres"
+    _NOW: ClassVar[str] = "extract(epoch FROM clock_timestamp())::float8"
     # Whoever writes waits here for those who wrote before.
     _FOR_UPDATE: ClassVar[str] = " FOR UPDATE"
     _connection: psycopg.Connection[Any]

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from trustream.store.check_result import CheckResult
 from trustream.store.draw_order import DrawOrder
+from trustream.store.lease import Lease, Leasing
 from trustream.tokenisers import Specification
 
 
@@ -190,7 +191,7 @@ class Settings:
     fixed: bool = False
 
 
-class Store(Protocol):
+class Store(Leasing, Protocol):
     """A document store. Threads may share one; every process opens its own.
 
     Stores are context managers: `with open_store(...) as store` closes it at the end.
@@ -373,8 +374,23 @@ class Store(Protocol):
 
     # --- saved bytes
 
-    def save(self, name: str, content: bytes) -> None:
-        """Save bytes under a name, such as a model; they replace what was saved before."""
+    def save(self, name: str, content: bytes, *, lease: Lease | None = None) -> None:
+        """Save bytes under a name, such as a model; they replace what was saved before.
+
+        Args:
+            name: of the bytes.
+            content: the bytes.
+            lease: saved only if this lease has not been taken over. If it has another name, the
+                holder of a lease with this name is told: what it saves next is refused.
+
+        Raises:
+            LeaseLostError: somebody else has taken the lease over. Nothing was saved.
+            ReplacedError: somebody else has saved under the name with another lease, since this
+                one was taken. Nothing was saved.
+        """
+
+    def saved_names(self) -> list[str]:
+        """The names under which bytes are saved, in alphabetical order."""
 
     def load(self, name: str) -> bytes | None:
         """The bytes saved under a name; None if there are none."""
@@ -386,9 +402,6 @@ class Store(Protocol):
         version is used twice. Asking is cheap, since the bytes are not read: a service asks again
         and again, and loads a model when the version has changed.
         """
-
-    def saved_names(self) -> list[str]:
-        """The names under which bytes are saved, in order."""
 
     def change_saved(self, name: str, change: Callable[[bytes], bytes | None]) -> bool:
         """Change the bytes saved under a name; nobody can save others in between.

@@ -15,6 +15,9 @@ class SqliteTables(Database):
     """See `Database`. Lists are given as JSON: SQLite takes a limited number of arguments."""
 
     _DIALECT: ClassVar[Literal["sqlite", "postgres"]] = "sqlite"
+    _NOW: ClassVar[str] = "(julianday('now') - 2440587.5) * 86400.0"
+    # The index of the write-ahead log is in memory that processes share.
+    ONE_MACHINE: ClassVar[bool] = True
     _connection: sqlite3.Connection
 
     def _execute(self, statement: str, *values: object) -> Any:

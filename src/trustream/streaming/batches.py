@@ -6,11 +6,13 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from trustream import persist
+from trustream.store import open_store
 from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Documents, Store, Totals
 
@@ -146,6 +148,15 @@ class Prefetcher:
         self._end()
         if self._thread.ident is not None:
             self._thread.join()
+
+
+def drawing(
+    store: Store, batch_size: BatchSize, order: Order, *, ahead: bool
+) -> Direct | Prefetcher:
+    """Where a trainer's draws come from: one ahead, or each on request."""
+    if not ahead:
+        return Direct(store, batch_size, order)
+    return Prefetcher(partial(open_store, store.url, create=False), batch_size, order)
 
 
 class _Exchange:

@@ -10,7 +10,13 @@ from typing import Any
 from trustream import persist
 from trustream.store import open_store
 from trustream.store.protocol import Store
-from trustream.streaming.published import DEFAULT_NAME, load_model
+from trustream.streaming.published import (
+    DEFAULT_NAME,
+    MissingModelError,
+    load_model,
+    model_names,
+    models_there,
+)
 from trustream.tokenisers import Specification
 
 _SQLITE_HEADER = b"SQLite format 3"
@@ -117,11 +123,10 @@ def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
     ('topics.safetensors', 2, None)
     """
     source = str(source)
-    is_address = "://" in source or source.startswith(("env:", "@"))
-    title = Path(source).name
+    title, is_address = Path(source).name, _is_address(source)
     if not (is_address or _is_sqlite(source)):
         if name != DEFAULT_NAME:
-            raise ValueError(
+            raise MissingModelError(
                 f"{title} is a file with one model, or there is none: names such as {name!r:.60} "
                 "are for the models of a store"
             )
@@ -133,6 +138,38 @@ def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
             title = store.name if is_address else title
     words, tokeniser = column_words(estimator), getattr(estimator, "_tokeniser", None)
     return FittedModel(title, without_column_names(estimator), words, tokeniser)
+
+
+def trained_models(source: str | Path) -> list[str]:
+    """Return the names of the models of a store that have been trained, for `load_fitted`.
+
+    Raises
+    ------
+    MissingModelError
+        If there is none, or the source is not a store.
+
+    Examples
+    --------
+    >>> import tempfile, trustream
+    >>> from trustream.store import Record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db", min_documents=1) as store:
+    ...         _ = store.append(Record(str(i), ["cat", "dog"]) for i in range(20))
+    ...         with trustream.StreamTrainer(store, 2, batch_size=5, name="small") as trainer:
+    ...             _ = trainer.run(steps=3)
+    ...     trained_models(f"{folder}/topics.db")
+    ['small']
+    """
+    source = str(source)
+    if not (_is_address(source) or _is_sqlite(source)):
+        raise MissingModelError(
+            f"{Path(source).name} is not a store, which may have several models"
+        )
+    with open_store(source, create=False) as store:
+        names = [name for name in model_names(store) if store.saved_version(name) is not None]
+        if not names:
+            raise MissingModelError(f"{store.name} has no trained models: {models_there(store)}")
+        return names
 
 
 def export_model(store: Store, path: str | Path, name: str = DEFAULT_NAME) -> ExportedModel:
@@ -204,6 +241,10 @@ def without_column_names(estimator: Any) -> Any:
     view.__dict__.update(vars(estimator))
     del view.feature_names_in_
     return view
+
+
+def _is_address(source: str) -> bool:
+    return "://" in source or source.startswith(("env:", "@"))
 
 
 def _is_sqlite(path: str) -> bool:

@@ -13,10 +13,63 @@ from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.stream_model import StreamModel
 
 DEFAULT_NAME = "model"
+# Ends the name under which a model's settings are saved, and that of the lease to retrain it.
+_SETTINGS, RETRAINING = ".settings", ".retrain"
 
 
 class MissingModelError(ValueError):
     """A store has no model of that name, or no settings to train one with."""
+
+
+def check_model_name(name: str) -> None:
+    """Raise a ValueError for a name that no model may have.
+
+    >>> check_model_name("fine.settings")
+    Traceback (most recent call last):
+    ...
+    ValueError: a model cannot be called 'fine.settings': names that end in .settings or ...
+    """
+    if not name or not name.isprintable() or len(name) > 100:
+        raise ValueError(
+            f"a model cannot be called {name!r:.120}: give 1 to 100 characters that can be printed"
+        )
+    if name.endswith((_SETTINGS, RETRAINING)):
+        raise ValueError(
+            f"a model cannot be called {name!r}: names that end in {_SETTINGS} or {RETRAINING} "
+            "are for what belongs to a model; choose another"
+        )
+
+
+def model_names(store: Store) -> list[str]:
+    """The names of the models that a store was prepared for, or that were trained on it.
+
+    >>> import tempfile, trustream
+    >>> from trustream.streaming.lda.model import TopicStream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db") as store:
+    ...         save_settings(store, TopicStream(n_components=20), "coarse")
+    ...         save_settings(store, TopicStream(n_components=200), "fine")
+    ...         model_names(store)
+    ['coarse', 'fine']
+    """
+    saved = store.saved_names()
+    names = {name.removesuffix(_SETTINGS) for name in saved if name.endswith(_SETTINGS)}
+    others = (name for name in saved if name not in names and not name.endswith(_SETTINGS))
+    return sorted(names | {name for name in others if _is_checkpoint(store, name)})
+
+
+def _is_checkpoint(store: Store, name: str) -> bool:
+    """Whether what is saved under a name begins like a checkpoint."""
+    try:
+        return "stream" in persist.Contents.of(store.load(name) or b"", name).header
+    except (ValueError, KeyError, TypeError, EOFError, OSError):
+        return False
+
+
+def models_there(store: Store) -> str:
+    """Which models a store has, as the end of a message."""
+    names = ", ".join(repr(name) for name in model_names(store))
+    return f"its models are {names}" if names else "it has no models"
 
 
 def load_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint | None:
@@ -29,12 +82,12 @@ def load_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint | None
 
 def save_settings(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
     """Keep the settings of a model in the store, under its name."""
-    store.save(f"{name}.settings", json.dumps(stream_model.to_json(model)).encode())
+    store.save(f"{name}{_SETTINGS}", json.dumps(stream_model.to_json(model)).encode())
 
 
 def load_settings(store: Store, name: str = DEFAULT_NAME) -> StreamModel | None:
     """The model that `save_settings` kept the settings of; None if there is none."""
-    content = store.load(f"{name}.settings")
+    content = store.load(f"{name}{_SETTINGS}")
     if content is None:
         return None
     advice = "restore the store from a copy, or choose another name for another model"
@@ -51,8 +104,13 @@ def load_model(store: Store, name: str = DEFAULT_NAME) -> Any:
     """
     checkpoint = load_checkpoint(store, name)
     if checkpoint is None:
+        if load_settings(store, name) is None and model_names(store):
+            raise MissingModelError(
+                f"{store.name} holds no model {name!r} yet: {models_there(store)}"
+            )
+        option = "" if name == DEFAULT_NAME else f" --model {name}"
         raise MissingModelError(
-            f"{store.name} holds no model {name!r} yet: run `trustream train` on it first"
+            f"{store.name} holds no model {name!r} yet: run `trustream train{option}` on it first"
         )
     model = as_estimator(checkpoint)
     model._tokeniser = store.tokeniser()

@@ -10,7 +10,13 @@ from trustream import presets
 from trustream.store import open_store
 from trustream.store.protocol import Store
 from trustream.streaming.lda.model import TopicStream
-from trustream.streaming.published import DEFAULT_NAME, load_settings, save_settings
+from trustream.streaming.published import (
+    DEFAULT_NAME,
+    check_model_name,
+    load_settings,
+    model_names,
+    save_settings,
+)
 from trustream.streaming.stream_model import StreamModel
 from trustream.text import Tokeniser
 from trustream.tokenisers import Tokenise
@@ -24,11 +30,15 @@ class PreparedStore:
         store: name of the store, without a password.
         n_topics: number of topics that will be learned.
         method: name of the algorithm.
+        name: name of the model in the store.
+        others: names of the other models that the store has.
     """
 
     store: str
     n_topics: int
     method: str
+    name: str = DEFAULT_NAME
+    others: tuple[str, ...] = ()
 
 
 def init_store(
@@ -45,8 +55,8 @@ def init_store(
 ) -> PreparedStore:
     """Make a store for documents, and for a model with a given number of topics.
 
-    A store that is there already is kept with its documents, if it was made with the same
-    settings.
+    A store that is there already is kept with its documents and its other models, if the settings
+    of the store that are given are those that it was made with.
 
     Parameters
     ----------
@@ -62,7 +72,7 @@ def init_store(
         Documents of a step; None is that of the preset, or is chosen by their lengths.
     random_state : int, default=0
     name : str, default="model"
-        Name of the model in the store.
+        Name of the model in the store; other names are other models, with settings of their own.
     tokeniser : Tokeniser or callable, default=None
         How texts become words, which the store keeps; None is the usual way in a new store, and
         what was kept in one that is there.
@@ -83,6 +93,7 @@ def init_store(
     >>> prepared.n_topics, prepared.method
     (20, 'trust-region')
     """
+    check_model_name(name)
     settings: dict[str, Any] = {"n_components": n_topics, "method": method}
     if preset is not None:
         settings = presets.trainer(preset, method, n_topics)
@@ -93,7 +104,8 @@ def init_store(
         if tokeniser is None and not store.totals().documents:
             store.set_tokeniser(Tokeniser(), before=None)
         prepare(store, model, name)
-        return PreparedStore(store.name, n_topics, method)
+        others = tuple(other for other in model_names(store) if other != name)
+        return PreparedStore(store.name, n_topics, method, name, others)
 
 
 def prepare(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
@@ -110,7 +122,7 @@ def prepare(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
     Raises
     ------
     ValueError
-        If the store has a model of that name with other settings.
+        If the store has a model of that name with other settings, or no model can have that name.
 
     Examples
     --------
@@ -121,12 +133,13 @@ def prepare(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
     ...         load_settings(store, "coarse").n_components
     20
     """
+    check_model_name(name)
     before = load_settings(store, name)
     if before is not None and before != model:
         settings = before.settings()
         raise ValueError(
-            f"{store.name} has a model with other settings already "
+            f"{store.name} has a model {name!r} with other settings already "
             f"({settings.get('n_components')} topics, {settings.get('method')}): "
-            "choose another store"
+            "choose another store, or add a model by another name (--model NAME)"
         )
     save_settings(store, model, name)

@@ -1,11 +1,18 @@
-"""Find out what a store holds, and how far its model has been trained."""
+"""Find out what a store holds, how far its models have been trained, and by whom."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from trustream.store.protocol import Store, Totals
-from trustream.streaming.published import DEFAULT_NAME, load_checkpoint
+from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.published import (
+    DEFAULT_NAME,
+    RETRAINING,
+    load_checkpoint,
+    load_settings,
+    model_names,
+)
 from trustream.streaming.training import learning_rate
 
 
@@ -30,26 +37,75 @@ class ModelStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class TrainerStatus:
+    """A trainer that is running.
+
+    Attributes:
+        host: name of its machine.
+        pid: its process id there.
+        since: when it began, in seconds since 1970, by the clock of the database.
+        silent: seconds since its last sign of life.
+        is_silent: whether that is longer than it should be: it stands still, or has ended on
+            another machine.
+        text: all of that for people.
+    """
+
+    host: str
+    pid: int
+    since: float
+    silent: float
+    is_silent: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedModel:
+    """One of the models of a store.
+
+    Attributes:
+        name: its name in the store.
+        n_topics: number of topics; None for a model that has none, or if it cannot be read.
+        model: how far it is; None if nothing was saved yet, or if it cannot be read.
+        trainer: the trainer that is learning it; None if there is none.
+        problem: why it cannot be read; None if it can.
+        retrainer: who is learning it afresh, to replace it; None if nobody is.
+    """
+
+    name: str
+    n_topics: int | None
+    model: ModelStatus | None
+    trainer: TrainerStatus | None
+    problem: str | None = None
+    retrainer: TrainerStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class StoreStatus:
     """What a store holds.
 
     Attributes:
         totals: counts of documents, tokens and words.
         model: the saved model; None if nothing was learned yet.
+        trainer: the trainer that is learning the model, also before it has saved anything; None
+            if there is none.
+        models: all models of the store, by name.
     """
 
     totals: Totals
     model: ModelStatus | None
+    trainer: TrainerStatus | None = None
+    models: tuple[ListedModel, ...] = ()
 
 
 def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
-    """Return the counts of a store, and the steps, learning rate and scores of its model.
+    """Return the counts of a store, and how far its models are and who is training them.
 
     Parameters
     ----------
     store : Store
     name : str, default="model"
-        Name of the model in the store. For a name that is not there, `model` is None.
+        Name of the model that `model` and `trainer` are about. For a name that is not there, they
+        are None. `models` has all models.
 
     Examples
     --------
@@ -67,15 +123,60 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
     >>> after.model.n_topics, after.model.n_steps
     (2, 3)
     """
-    totals, checkpoint = store.totals(), load_checkpoint(store, name)
-    if checkpoint is None:
-        return StoreStatus(totals, None)
+    totals, names = store.totals(), model_names(store)
+    checkpoint = load_checkpoint(store, name)
+    model = None if checkpoint is None else _model_status(checkpoint, totals)
+    trainer = _trainer_status(store, name)
+    if trainer is not None and name not in names:
+        names = sorted([*names, name])
+    models = []
+    for other in names:
+        if other == name:
+            afresh = _trainer_status(store, name + RETRAINING)
+            topics = _n_topics(store, name, model)
+            models.append(ListedModel(name, topics, model, trainer, None, afresh))
+        else:
+            models.append(_listed(store, other, totals))
+    return StoreStatus(totals, model, trainer, tuple(models))
+
+
+def _listed(store: Store, name: str, totals: Totals) -> ListedModel:
+    """A model that was not asked for: if it is damaged, that is only noted."""
+    trainer, afresh = (_trainer_status(store, name + end) for end in ("", RETRAINING))
+    try:
+        checkpoint = load_checkpoint(store, name)
+        model = None if checkpoint is None else _model_status(checkpoint, totals)
+        topics = _n_topics(store, name, model)
+        return ListedModel(name, topics, model, trainer, None, afresh)
+    except ValueError as error:
+        return ListedModel(name, None, None, trainer, str(error), afresh)
+
+
+def _n_topics(store: Store, name: str, model: ModelStatus | None) -> int | None:
+    if model is not None:
+        return model.n_topics
+    prepared = load_settings(store, name)
+    return None if prepared is None else prepared.settings().get("n_components")
+
+
+def _model_status(checkpoint: Checkpoint, totals: Totals) -> ModelStatus:
     model = checkpoint.model
-    found = ModelStatus(
+    return ModelStatus(
         n_topics=model.settings().get("n_components"),
         n_steps=checkpoint.state.n_steps,
         rho=learning_rate(model, checkpoint.clock, totals),
         last_score=checkpoint.last_score,
         best_score=checkpoint.best_score,
     )
-    return StoreStatus(totals, found)
+
+
+def _trainer_status(store: Store, name: str) -> TrainerStatus | None:
+    lease = store.lease(name)
+    if lease is None:
+        return None
+    holder = lease.holder
+    silent = round(max(lease.silent, 0.0), 3)
+    is_silent, text = silent > lease.seconds, str(lease)
+    if is_silent:
+        text += f", but without a sign of life for {silent:,.0f} seconds"
+    return TrainerStatus(holder.host, holder.pid, lease.since, silent, is_silent, text)

@@ -1,58 +1,31 @@
 """A topic model that keeps learning from a document store (section 3.1 of the paper).
 
-Each step draws a batch of B documents from the N_t that are there now, in passes in which each
-comes up once (`trustream.store.draw_order`), and takes a trust-region (or natural-gradient) step on
-the bound over all of them,
-
-    E_q[log p(beta) / q(beta)] + (N_t / B) sum_n max_phi E_q[log p(x_n, z_n | beta) / q(z_n)],
-
-at a rate that begins anew when the store has doubled (`clock`), then one of empirical Bayes. With a
-population (`inference.population`) N_pop stands in the place of N_t, and what is shown is for N_t.
-The store may grow, shrink and be written to by others meanwhile.
+`steps` has what a step does. Here trainers are made, run until something ends them, and save what
+they have learned. The store may grow, shrink and be written to by others meanwhile.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from trustream.inference.state import Info
 from trustream.kernels import threads
-from trustream.learning import algorithms
-from trustream.store import open_store
-from trustream.store.protocol import Documents, Store, Totals
+from trustream.store.lease import SECONDS
+from trustream.store.protocol import Store
 from trustream.streaming import stream_model
-from trustream.streaming.batches import Arrivals, Direct, Drawn, Prefetcher, order_from_json
 from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.held_model import HeldModel
 from trustream.streaming.lda.model import TopicStream
-from trustream.streaming.published import DEFAULT_NAME, as_estimator, load_checkpoint
-from trustream.streaming.stream_model import Score, StreamModel
-from trustream.streaming.training import Training, batch_size
+from trustream.streaming.published import DEFAULT_NAME, as_estimator
+from trustream.streaming.steps import Steps, StreamInfo
+from trustream.streaming.stream_model import StreamModel
+from trustream.streaming.training import Training
 
 
-@dataclass(frozen=True, slots=True)
-class StreamInfo:
-    """One step of a trainer.
-
-    Attributes:
-        step: the step's own diagnostics; `step.n_steps` counts from the model's beginning.
-        totals: of the store when the batch was drawn; `totals.sequence` is what the step saw.
-        n_words: columns of the model.
-        score: of held-out documents, if they were scored after this step.
-    """
-
-    step: Info
-    totals: Totals
-    n_words: int
-    score: Score | None = None
-
-
-class StreamTrainer:
+class StreamTrainer(Steps):
     """Learns topics from a store, from where its last checkpoint in the store left off.
 
     Parameters
@@ -69,14 +42,23 @@ class StreamTrainer:
         millisecond, and a thread that fights for the interpreter costs more than that. Without it,
         a run that appends between its own steps can be repeated exactly.
     name : str, default="model"
-        Of the model's checkpoint in the store.
+        Of the model's checkpoint in the store. One trainer at a time has a model: until `close`,
+        or the end of `with`, others are refused.
     n_jobs : int, default=None
         Threads, all cores if None; results do not depend on it.
     model : StreamModel, default=None
         What to learn, if it is not topics: `n_components` and options then have no meaning.
+    lease_seconds : float, default=30
+        For how long this process may stand still before another trainer may take over. Where the
+        other runs on the same machine, it takes over from a process that has ended at once.
     **options
         The other fields of `TopicStream`: method, batch_size, random_state and so on. A checkpoint
         goes on with the settings that it was made with; options that differ are refused.
+
+    Raises
+    ------
+    LeaseHeldError
+        If another trainer of the model is running; the message names it.
 
     Examples
     --------
@@ -104,6 +86,7 @@ class StreamTrainer:
         name: str = DEFAULT_NAME,
         n_jobs: int | None = None,
         model: StreamModel | None = None,
+        lease_seconds: float = SECONDS,
         **options: Any,
     ) -> None:
         if n_components is not None:
@@ -113,95 +96,19 @@ class StreamTrainer:
         _check_seconds("checkpoint_every", checkpoint_every)
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
         self.prefetch = "://" in store.url if prefetch is None else prefetch
-        self._source: Prefetcher | Direct | Arrivals | None = None
-        n_threads, checkpoint = threads.n_threads(n_jobs), load_checkpoint(store, name)
-        if checkpoint is None:
-            self._training = Training(store, model or TopicStream(**options), n_threads)
-        else:
-            asked = options if model is None else stream_model.to_json(model)
-            self._training = Training.resumed(store, asked, n_threads, checkpoint)
-
-    @property
-    def model(self) -> StreamModel:
-        """What is learned, with its settings and its recipe."""
-        return self._training.model
-
-    # --- learning
-
-    @property
-    def n_steps(self) -> int:
-        """Steps taken since the model's beginning."""
-        return self._training.learned.state.n_steps
-
-    @property
-    def last_score(self) -> float | None:
-        """Of held-out documents, when they were scored last; None before."""
-        return self._training.last_score
-
-    @property
-    def best_score(self) -> float | None:
-        """The highest score of held-out documents so far; None before the first."""
-        return self._training.best_score
-
-    def steps(
-        self, poll: float = 0.2, stop: Callable[[], object] | None = None
-    ) -> Iterator[StreamInfo | None]:
-        """Take steps for ever; None each time that the store had nothing to learn from.
-
-        Nothing is saved: call `save`, or use `run`. A step is taken wholly or not at all: after an
-        exception, an interrupt too, the trainer is as it was before the step.
-
-        Parameters
-        ----------
-        poll : float, default=0.2
-            Seconds between two looks at a store that has nothing.
-        stop : callable, default=None
-            Asked while a batch is waited for; a true value ends the steps.
-        """
-        self.model.warm_up()
-        while True:
-            info = None
-            try:
-                drawn = self._next(poll)
-                while drawn is None:
-                    if stop is not None and stop():
-                        return
-                    drawn = self._next(poll)
-                documents = drawn.documents
-                if documents is not None and documents.indices.size > 0:
-                    if not self._training.follow(documents):
-                        # Its columns mean other words by now: draw it again.
-                        self.close()
-                        continue
-                    info = self._step(drawn, documents)
-            except BaseException:
-                # What was drawn is drawn again.
-                self._source = None
-                raise
-            yield info
-            if info is None:
-                time.sleep(poll)
-
-    def _next(self, timeout: float) -> Drawn | None:
-        learned = self._training.learned
-        size = partial(batch_size, self.model)
-        if self._source is None and algorithms.get(self.model.recipe.method).data == "arrivals":
-            self._source = Arrivals(self.store, size, learned.arrival, learned.draws)
-        elif self._source is None:
-            order = order_from_json(learned.draws)
-            if self.prefetch:
-                opened = partial(open_store, self.store.url, create=False)
-                self._source = Prefetcher(opened, size, order)
+        self.n_threads, self.n_replaced = threads.n_threads(n_jobs), 0
+        self.held = HeldModel(store, name, lease_seconds)
+        try:
+            # After the lease was taken: nobody else saves another one now.
+            checkpoint = self.held.load()
+            if checkpoint is None:
+                self._training = Training(store, model or TopicStream(**options), self.n_threads)
             else:
-                self._source = Direct(self.store, size, order)
-        return self._source.next(timeout)
-
-    def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
-        training = self._training
-        with threads.one_blas_thread():
-            info = training.step(drawn, documents)
-            scored = training.score() if self.model.is_scored(info.n_steps) else None
-        return StreamInfo(info, drawn.totals, training.n_words, scored)
+                asked = options if model is None else stream_model.to_json(model)
+                self._training = Training.resumed(store, asked, self.n_threads, checkpoint)
+        except BaseException:
+            self.held.release()
+            raise
 
     def run(
         self,
@@ -211,11 +118,13 @@ class StreamTrainer:
         until_idle: bool = False,
         callback: Callable[[StreamInfo], object] | None = None,
         stop: Callable[[], object] | None = None,
+        waiting: Callable[[], object] | None = None,
     ) -> StreamInfo | None:
         """Learn until the first of the given ends, for ever if there is none; save at the end.
 
         It saves when an exception or an interrupt ends it as well: what was learned before the
-        step that failed.
+        step that failed. If the model was replaced in the store meanwhile
+        (`trustream.streaming.retraining`), it goes on from the new one.
 
         Parameters
         ----------
@@ -224,33 +133,43 @@ class StreamTrainer:
         seconds : float, default=None
             Stop after so much time.
         until_idle : bool, default=False
-            Stop when nothing has arrived for so many passes over the store that each document was
-            looked at about as often as `fit` would, or it is empty.
+            Stop when there is nothing to learn from, or when four passes in a row over the
+            documents brought nothing new. With the first pass these are as many looks at each
+            document as `fit` makes, five. With `population=None` it is one pass in place of four.
         callback : callable, default=None
             Called after each step; stops the run by returning a true value.
         stop : callable, default=None
             Asked after each step, and again and again while there is nothing to learn from; stops
             the run by returning a true value.
+        waiting : callable, default=None
+            Called each time that there is nothing to learn from.
 
         Returns
         -------
         The last step's StreamInfo, None if there was none.
+
+        Raises
+        ------
+        LeaseLostError
+            If another trainer has taken over, because this process stood still for too long.
         """
         if seconds is not None:
             _check_seconds("seconds", seconds)
         if steps == 0:
             return None
         start = saved = time.monotonic()
-        first, last = self.n_steps, None
+        taken, last = 0, None
         try:
             for info in self.steps(stop=stop):
                 now = time.monotonic()
                 if info is not None:
-                    last = info
+                    taken, last = taken + 1, info
                     if callback is not None and callback(info):
                         break
-                    if steps is not None and self.n_steps - first >= steps:
+                    if steps is not None and taken >= steps:
                         break
+                elif waiting is not None:
+                    waiting()
                 if until_idle and (info is None or self._is_idle(info)):
                     break
                 if seconds is not None and now - start >= seconds:
@@ -264,10 +183,6 @@ class StreamTrainer:
             self.save()
         return last
 
-    def _is_idle(self, info: StreamInfo) -> bool:
-        clock = self._training.learned.clock
-        return clock is not None and clock.is_idle(info.totals, self.model.recipe.passes_if_idle)
-
     # --- what was learned
 
     def checkpoint(self) -> Checkpoint | None:
@@ -275,10 +190,22 @@ class StreamTrainer:
         return self._training.checkpoint()
 
     def save(self) -> None:
-        """Write a checkpoint to the store, in one transaction."""
+        """Write a checkpoint to the store, in one transaction.
+
+        If the model was replaced in the store since it was last saved, the new one stays there, and
+        the trainer goes on from it; `n_replaced` counts that.
+
+        Raises
+        ------
+        LeaseLostError
+            If another trainer has taken over; nothing is saved.
+        """
         checkpoint = self.checkpoint()
-        if checkpoint is not None:
-            self.store.save(self.name, checkpoint.to_bytes())
+        found = None if checkpoint is None else self.held.save(checkpoint)
+        if found is not None:
+            self._end_draws()
+            self._training = Training.resumed(self.store, {}, self.n_threads, found)
+            self.n_replaced += 1
 
     def estimator(self) -> Any:
         """What was learned so far as a fitted estimator, which shares memory with the trainer."""
@@ -293,10 +220,11 @@ class StreamTrainer:
         return words
 
     def close(self) -> None:
-        """End the thread that draws ahead; the store stays open."""
-        if self._source is not None:
-            self._source.close()
-            self._source = None
+        """Let others train the model, and end the thread that draws ahead; the store stays open."""
+        try:
+            self._end_draws()
+        finally:
+            self.held.release()
 
     def __enter__(self) -> StreamTrainer:
         return self

@@ -162,6 +162,29 @@ class Training:
             self.best_score = max(found.per_word, self.best_score or -np.inf)
         return found
 
+    def scores(self, documents: Documents) -> list[Score | None] | None:
+        """Of each document by itself; None if the documents' columns mean other words by now.
+
+        Two models of the same store and seed are asked for the same halves of the documents.
+        """
+        if not self.follow(documents):
+            return None
+        learner = self._learner()
+        state = published(learner.model, self.learned.state)
+        found: list[Score | None] = []
+        for row, key in enumerate(documents.keys):
+            start, stop = documents.indptr[row : row + 2]
+            alone = replace(
+                documents,
+                keys=[key],
+                indptr=documents.indptr[row : row + 2] - start,
+                indices=documents.indices[start:stop],
+                counts=documents.counts[start:stop],
+            )
+            is_empty = start == stop
+            found.append(None if is_empty else self.model.score(learner, state, alone))
+        return found
+
     def checkpoint(self) -> Checkpoint | None:
         """All that is needed to go on from here, None before the first step; shares memory."""
         learned = self.learned

@@ -6,8 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from trustream.store.protocol import Store, Totals
-from trustream.streaming.published import DEFAULT_NAME, MissingModelError, load_settings
-from trustream.streaming.trainer import StreamInfo, StreamTrainer
+from trustream.streaming.published import (
+    DEFAULT_NAME,
+    MissingModelError,
+    load_settings,
+    models_there,
+)
+from trustream.streaming.steps import StreamInfo
+from trustream.streaming.trainer import StreamTrainer
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +27,9 @@ class TrainingProgress:
         n_words: words of the model at the last step; None if this run has taken none.
         last_score: score of held-out documents when they were scored last, in nats per word; None
             before the first score.
+        looks: how often the model has looked at each training document, on average; None if this
+            run has taken no step.
+        n_replaced: how often the model was replaced by a retrained one during this run.
     """
 
     n_steps: int
@@ -28,6 +37,8 @@ class TrainingProgress:
     totals: Totals | None
     n_words: int | None
     last_score: float | None
+    looks: float | None = None
+    n_replaced: int = 0
 
 
 def prepared_trainer(
@@ -56,6 +67,8 @@ def prepared_trainer(
     MissingModelError
         If the store was not prepared for a model of that name: call
         `trustream.streaming.setup.prepare` first.
+    LeaseHeldError
+        If another trainer of the model is running; the message names it.
 
     Examples
     --------
@@ -71,11 +84,35 @@ def prepared_trainer(
     model = load_settings(store, name)
     if model is None:
         raise MissingModelError(
-            f"{store.name} has no settings for a model: trustream init {store.name}"
+            f"{store.name} has no settings for a model {name!r} ({models_there(store)}): prepare "
+            "it for one first (init_store, or trustream init)"
         )
     return StreamTrainer(
         store, model=model, checkpoint_every=checkpoint_every, name=name, n_jobs=n_jobs
     )
+
+
+def nothing_to_learn(store: Store) -> str | None:
+    """Say why a trainer has nothing to learn from; None if there is something.
+
+    >>> import tempfile, trustream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db") as store:
+    ...         nothing_to_learn(store)
+    'there are no documents in it yet'
+    """
+    totals = store.totals()
+    if totals.documents == 0:
+        return "there are no documents in it yet"
+    if totals.training == 0:
+        held_out = "its only document is" if totals.documents == 1 else "all its documents are"
+        return f"{held_out} held out for scoring, and there is none yet to learn from"
+    if totals.words == 0 and store.settings.fixed:
+        return "its documents have none of the words of its vocabulary"
+    if totals.words == 0:
+        least = store.settings.min_documents
+        return f"none of its words is in {least} documents yet, from which on words are learned"
+    return None
 
 
 def train(
@@ -86,6 +123,7 @@ def train(
     until_idle: bool = False,
     callback: Callable[[TrainingProgress], object] | None = None,
     stop: Callable[[], object] | None = None,
+    waiting: Callable[[], object] | None = None,
 ) -> TrainingProgress:
     """Learn until the first of the given ends, save, and return how far the model is.
 
@@ -97,6 +135,8 @@ def train(
         When to end, as for `StreamTrainer.run`; without them it never ends.
     callback : callable, default=None
         Called with the progress after each step; ends the run by returning a true value.
+    waiting : callable, default=None
+        Called each time that there is nothing to learn from; `nothing_to_learn` may say why.
 
     Examples
     --------
@@ -114,11 +154,17 @@ def train(
     (3, 20, 2)
     """
 
+    before = trainer.n_replaced
+
     def progress(info: StreamInfo | None) -> TrainingProgress:
         n_steps, score = trainer.n_steps, trainer.last_score
+        n_replaced = trainer.n_replaced - before
         if info is None:
-            return TrainingProgress(n_steps, None, None, None, score)
-        return TrainingProgress(n_steps, info.step.rho, info.totals, info.n_words, score)
+            return TrainingProgress(n_steps, None, None, None, score, None, n_replaced)
+        looks = trainer.looks(info.totals)
+        return TrainingProgress(
+            n_steps, info.step.rho, info.totals, info.n_words, score, looks, n_replaced
+        )
 
     last = trainer.run(
         steps=steps,
@@ -126,5 +172,6 @@ def train(
         until_idle=until_idle,
         callback=None if callback is None else lambda info: callback(progress(info)),
         stop=stop,
+        waiting=waiting,
     )
     return progress(last)
