@@ -14,6 +14,7 @@ from trustream.feeds.feed import Feed, open_feed
 from trustream.feeds.items import Item, Mark
 from trustream.feeds.positions import Identity, changed_error, overtaken_error
 from trustream.feeds.results import IngestResult, Progress
+from trustream.feeds.quick_reading import quick_items
 from trustream.feeds.sources import FileSource
 from trustream.store.errors import PositionError, RecordError
 from trustream.store.protocol import Position, Store
@@ -34,6 +35,7 @@ def ingest(
     replaced: str = "stop",
     follow: bool = False,
     idle: float | None = None,
+    workers: int | None = None,
     stop: Callable[[], bool] | None = None,
     progress: Callable[[Progress], None] | None = None,
     on_bad: Callable[[Item], None] | None = None,
@@ -58,6 +60,8 @@ def ingest(
         replaced: "stop" if the file is not the one that was read before, or "read" it.
         follow: wait at the end of a file for lines to be appended.
         idle: seconds without anything new after which to stop waiting; None waits for ever.
+        workers: processes that make records of a large file (JSON lines, text or a MediaWiki dump)
+            while this one stores them; 0 does all in this one, None chooses.
         stop: asked after each record and while waiting: whether to stop.
         progress: called after each transaction.
         on_bad: called with each bad record that is skipped.
@@ -79,8 +83,10 @@ def ingest(
     _check("replaced", replaced, ("stop", "read"))
     if batch < 1:
         raise ValueError(f"batch is {batch}, expected 1 or more")
+    if workers is not None and workers < 0:
+        raise ValueError(f"workers is {workers}, expected 0 or more, or None to choose")
     feed = open_feed(source, format=format, follow=follow, **options)
-    pace = _Pace(batch, idle, stop)
+    pace = _Pace(batch, idle, workers, stop)
     run = _Run(store, feed, on_error == "skip", progress, on_bad)
     if not isinstance(feed.source, FileSource):
         return _ingest(run, pace, again)
@@ -97,6 +103,7 @@ class _Pace(NamedTuple):
 
     batch: int
     idle: float | None
+    workers: int | None
     stop: Callable[[], bool] | None
 
 
@@ -107,7 +114,7 @@ def _ingest(run: _Run, pace: _Pace, again: bool) -> IngestResult:
     if run.feed.is_numbered:
         _claim(run.store, run.feed.name, run.result.feed, again)
     ended, heard = True, time.monotonic()
-    with closing(run.feed.items(run.mark)) as items:
+    with closing(quick_items(run.feed, run.mark, pace.workers)) as items:
         try:
             for item in items:
                 if item.pause:

@@ -63,6 +63,11 @@ class FileSource:
         self.follow = follow
 
     @property
+    def is_part(self) -> bool:
+        """Whether more stands in the file than is read of it."""
+        return False
+
+    @property
     def suffix(self) -> str:
         """Of the name without that of the compression: `.txt` of `a.txt.gz`."""
         name = self.path.stem if self.compressed else self.name
@@ -144,6 +149,7 @@ class StreamSource:
     suffix = ""
     compressed = False
     follow = False
+    is_part = False
 
     def __init__(self, stream: IO[bytes] | None = None) -> None:
         self.stream = sys.stdin.buffer if stream is None else stream

@@ -14,6 +14,7 @@ from typing import Any
 
 from trustream.feeds.errors import InvalidValue
 from trustream.feeds.options import MAX_WORDS
+from trustream.store.coded_words import CodedWords
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
 from trustream.store.protocol import Record
 
@@ -56,7 +57,7 @@ def make_record(
     )
 
 
-def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> list[str]:
+def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> Sequence[str]:
     """The words of a text, without those that are too long for a store.
 
     A text is not to blame for a formula or a sequence of letters in it; tokens that somebody chose
@@ -65,7 +66,10 @@ def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> list[str]
     >>> make_words(str.split, "short " + "x" * 501)
     ['short']
     """
-    words = list(tokenise(text))
+    found = tokenise(text)
+    if isinstance(found, CodedWords):  # which come without
+        return found
+    words = list(found)
     if words and max(map(len, words)) > MAX_CHARACTERS:
         return [word for word in words if len(word) <= MAX_CHARACTERS]
     return words
@@ -137,6 +141,8 @@ def _counts(words: Mapping[Any, Any]) -> dict[str, int]:
 
 
 def _tokens(words: Any) -> Sequence[str]:
+    if isinstance(words, CodedWords):  # of a text, and letters throughout
+        return words
     if not isinstance(words, list | tuple):
         raise InvalidValue(
             f"are {short_repr(words)}", field="the tokens", expected="a list of strings"

@@ -6,11 +6,13 @@ import math
 import numbers
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.store.coded_words import CodedTokens, CodedWords, WordTable
 from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, name_fault
 from trustream.store.protocol import Record
@@ -28,7 +30,7 @@ class RecordBatch:
     """
 
     records: list[Record]
-    words: list[str]
+    words: Sequence[str]
     lengths: NDArray[np.int64]
     counts: NDArray[np.int64] | None
 
@@ -47,10 +49,35 @@ def flatten(records: Iterable[Record]) -> RecordBatch:
     if not _are_names_fine(records):
         for index, record in enumerate(records):
             _check_names(index, record)
-    if {type(record.words) for record in records} <= {list}:
+    kinds = {type(record.words) for record in records}
+    if kinds <= {list}:
         words = list(chain.from_iterable(record.words for record in records))
         return RecordBatch(records, words, _lengths([record.words for record in records]), None)
-    return _mixed(records)
+    return _coded(records) if kinds == {CodedWords} else _mixed(records)
+
+
+def _coded(records: list[Record]) -> RecordBatch:
+    """Records whose words have codes."""
+    contents = [record.words for record in records if isinstance(record.words, CodedWords)]
+    parts: list[tuple[WordTable, NDArray[np.integer[Any]]]] = []
+    index = 0
+    for _, group in groupby(contents, lambda content: id(content.table)):
+        together = list(group)
+        table = together[0].table
+        codes = np.concatenate([content.codes for content in together])
+        if len(codes) and _are_wrong(codes, table):
+            wrong = next(i for i, c in enumerate(together) if len(c) and _are_wrong(c.codes, table))
+            raise RecordError(
+                index + wrong,
+                f"codes of words are not whole numbers from 0 to {len(table) - 1}, as in its table",
+            )
+        parts.append((table, codes))
+        index += len(together)
+    return RecordBatch(records, CodedTokens(parts), _lengths(contents), None)
+
+
+def _are_wrong(codes: NDArray[Any], table: WordTable) -> bool:
+    return codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= len(table)
 
 
 def _mixed(records: list[Record]) -> RecordBatch:
