@@ -42,7 +42,10 @@ def make_record(
     ...
     trustream.feeds.errors.InvalidValue: the count of 'cat' is -2, expected a whole number from 1 on
     """
-    checked = _counts(words) if isinstance(words, Mapping) else _tokens(words)
+    if type(words) is CodedWords:  # of a text: letters throughout
+        checked: Any = words
+    else:
+        checked = _counts(words) if isinstance(words, Mapping) else _tokens(words)
     if len(checked) > max_words:
         raise InvalidValue(
             f"has {len(checked)} words",
@@ -67,7 +70,7 @@ def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> Sequence[
     ['short']
     """
     found = tokenise(text)
-    if isinstance(found, CodedWords):  # which come without
+    if type(found) is CodedWords:  # which come without
         return found
     words = list(found)
     if words and max(map(len, words)) > MAX_CHARACTERS:
@@ -141,8 +144,6 @@ def _counts(words: Mapping[Any, Any]) -> dict[str, int]:
 
 
 def _tokens(words: Any) -> Sequence[str]:
-    if isinstance(words, CodedWords):  # of a text, and letters throughout
-        return words
     if not isinstance(words, list | tuple):
         raise InvalidValue(
             f"are {short_repr(words)}", field="the tokens", expected="a list of strings"
