@@ -141,15 +141,17 @@ def check_words(batch: RecordBatch, suspects: Iterable[object]) -> None:
 def _are_names_fine(records: list[Record]) -> bool:
     """Whether keys, times and append ids are surely right: all at once, which is much faster."""
     try:
-        keys = [record.key for record in records]
-        rest = {record.time for record in records} | {record.append_id for record in records}
-        text = "".join(keys)
+        names = [record.key for record in records]
+        names += [record.append_id for record in records if record.append_id is not None]
+        times = {record.time for record in records} - {None}
+        text = "".join(names)
         text.encode()
     except (AttributeError, TypeError, UnicodeEncodeError):
         return False
-    lengths = set(map(len, keys))
+    lengths = set(map(len, names))
     short = min(lengths, default=1) >= 1 and max(lengths, default=1) <= MAX_CHARACTERS
-    return short and "\0" not in text and rest <= {None}
+    plain = set(map(type, times)) <= {int, float} and all(map(math.isfinite, times))
+    return short and "\0" not in text and plain
 
 
 def _check_names(index: int, record: Record) -> None:
