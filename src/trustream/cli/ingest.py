@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,8 @@ def _limit(name: str, default: int, text: str) -> Callable[..., Any]:
 _EPILOG = """\b
 Examples:
   trustream ingest topics.db news.jsonl
+  trustream ingest topics.db articles/ "archive/*.jsonl.gz"
+  trustream ingest topics.db posts.jsonl --text-column post.body --id-column post.id
   trustream ingest topics.db enwiki-pages-articles.xml.bz2
   trustream ingest topics.db log.txt --follow       # goes on as lines are added
   tail -f events.jsonl | trustream ingest topics.db - --format jsonl
@@ -59,9 +61,11 @@ Examples:
 )
 @click.option("--name", help="Names documents without an id: NAME:7.  [default: the file's name]")
 @click.option("--delimiter", help="Between columns.  [default: by the file's name]")
-@click.option("--id-column", default="id", help="Of csv and parquet.")
-@click.option("--text-column", default="text", help="Of csv and parquet.")
-@click.option("--time-column", help="Of csv and parquet, if there is one.")
+@click.option(
+    "--id-column", default="id", help='Of csv, parquet and jsonl, where a.b is b in a; "" for none.'
+)
+@click.option("--text-column", default="text", help="Of csv, parquet and jsonl.")
+@click.option("--time-column", help="Of csv, parquet and jsonl, if there is one.")
 @click.option("--user-column", default="user", help="Of ratings.")
 @click.option("--item-column", default="item", help="Of ratings.")
 @click.option("--rating-column", default="rating", help="Of ratings.")
@@ -82,6 +86,11 @@ Examples:
     help="Words to leave out of text, one per line.  [default: English ones]",
 )
 @click.option("--keep-case", is_flag=True, help="Do not make text lower case.")
+@click.option(
+    "--workers",
+    type=Whole(0),
+    help="Processes that help to read a large file, 0 for none.  [default: by its size]",
+)
 @_limit("--max-bytes", 2**25, "Bytes of a line, row or page; a longer one is a bad record.")
 @_limit("--max-words", 2**22, "Words of a record; one with more is a bad record.")
 @_limit("--max-columns", 10_000, "Columns of a table; one with more is not read.")
@@ -107,6 +116,7 @@ def ingest(
 ) -> None:
     """Add documents of files, or of standard input (-), to a STORE, each exactly once.
 
+    A FILE may be a folder, whose files are read in the order of their names, or a pattern in quotes.
     A file that was read before adds only what was appended to it since. An ingest that was stopped
     or killed goes on where it was when it is run again.
     """
@@ -115,9 +125,9 @@ def ingest(
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
     options["tokenise"] = _tokeniser(word_pattern, min_length, stop_words, keep_case)
+    options["id_column"] = options["id_column"] or None
     with opened(store) as found:
-        for file in files:
-            title = "standard input" if file == "-" else Path(file).name
+        for file, title, name in _listed(files, format_):
             with progress(title, _size(file, format_, follow)) as advance:
                 result = feeds.ingest(
                     found,
@@ -130,7 +140,7 @@ def ingest(
                     follow=follow,
                     idle=idle,
                     progress=lambda at: advance(at.done),
-                    **options,
+                    **(options if name is None else {**options, "name": options["name"] or name}),
                 )
             for problem in result.problems:
                 echo(f"left out: {problem}", err=True)
@@ -141,6 +151,31 @@ def ingest(
                     f"{title}: {result.n_records:,} records, {result.n_documents:,} new documents, "
                     f"{result.n_tokens:,} tokens" + _others(result)
                 )
+
+
+def _listed(
+    files: tuple[str, ...], format_: str | None
+) -> Iterator[tuple[str, str, str | None]]:
+    """Yield each file, its title, and what names its documents unless it is the file's name.
+
+    Those of a folder or a pattern that cannot be read are named at the end, as a failure.
+    """
+    from trustream.feeds import FeedError, find_files
+
+    unreadable: list[str] = []
+    for file in files:
+        path = Path(file)
+        if file == "-" or (path.exists() and not path.is_dir()):
+            yield file, "standard input" if file == "-" else path.name, None
+            continue
+        found = find_files(file, format_)
+        for unknown in found.unknown:
+            echo(f"left out: {unknown}, whose format cannot be told by its name", err=True)
+        unreadable += [f"{there}: {why}" for there, why in found.unreadable]
+        for some in found.files:
+            yield str(some.path), some.name, some.name
+    if unreadable:
+        raise FeedError(f"cannot read {'; '.join(unreadable)}. All other files were read")
 
 
 def _size(file: str, format_: str | None, follow: bool) -> int | None:

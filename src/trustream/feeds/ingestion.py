@@ -87,13 +87,13 @@ def ingest(
         raise ValueError(f"workers is {workers}, expected 0 or more, or None to choose")
     feed = open_feed(source, format=format, follow=follow, **options)
     pace = _Pace(batch, idle, workers, stop)
-    run = _Run(store, feed, on_error == "skip", progress, on_bad)
+    run = _Run(store, feed, on_error == "skip", again, progress, on_bad)
     if not isinstance(feed.source, FileSource):
-        return _ingest(run, pace, again)
+        return _ingest(run, pace)
     run.identity = Identity(feed.source, feed.format, whole=feed.is_whole)
     run.begin(*_start(store, run.identity, again, replaced))
     try:
-        return _ingest(run, pace, again)
+        return _ingest(run, pace)
     except PositionError as error:
         raise overtaken_error(feed.source, error) from error
 
@@ -107,12 +107,12 @@ class _Pace(NamedTuple):
     stop: Callable[[], bool] | None
 
 
-def _ingest(run: _Run, pace: _Pace, again: bool) -> IngestResult:
+def _ingest(run: _Run, pace: _Pace) -> IngestResult:
     """Read from where the run begins to the end, or until it is stopped."""
     if run.known and run.identity is not None and run.identity.whole:
         return replace(run.result, finished=True)
     if run.feed.is_numbered:
-        _claim(run.store, run.feed.name, run.result.feed, again)
+        run.claim()
     ended, heard = True, time.monotonic()
     with closing(quick_items(run.feed, run.mark, pace.workers)) as items:
         try:
@@ -143,6 +143,7 @@ class _Run:
         store: Store,
         feed: Feed,
         skip: bool,
+        again: bool,
         progress: Callable[[Progress], None] | None,
         on_bad: Callable[[Item], None] | None,
     ) -> None:
@@ -154,6 +155,8 @@ class _Run:
         self.stored: Position | None = None
         self.known = False
         self.skip = skip
+        self.again = again
+        self.claimed = False
         self.progress = progress
         self.on_bad = on_bad
         self.pending: list[Item] = []
@@ -166,6 +169,12 @@ class _Run:
         self.committed = self.mark = mark
         self.known = finished
         self.result = IngestResult(self.identity.feed if self.identity else None)
+
+    def claim(self) -> None:
+        """See to it that no other feed names its documents as this one does."""
+        if not self.claimed:
+            _claim(self.store, self.feed.name, self.result.feed, self.again)
+            self.claimed = True
 
     def take(self, item: Item) -> None:
         """Keep an item for the next transaction."""
@@ -199,6 +208,8 @@ class _Run:
                 self._refuse(item, bad)
 
     def _append(self, finished: bool) -> None:
+        if self.pending and self.feed.has_made_key(self.pending[0]):
+            self.claim()
         records = [item.record for item in self.pending if item.record is not None]
         if self.identity is None:
             done = self.store.append(records)

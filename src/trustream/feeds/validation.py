@@ -6,14 +6,16 @@ all of them come from files.
 
 from __future__ import annotations
 
+import json
 import math
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from hashlib import blake2b
 from typing import Any
 
 from trustream.feeds.errors import InvalidValue
-from trustream.feeds.options import MAX_WORDS
+from trustream.feeds.options import MAX_WORDS, Options
 from trustream.store.coded_words import CodedWords
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
 from trustream.store.protocol import Record
@@ -90,6 +92,24 @@ def make_name(what: str, value: Any) -> str:
         raise unexpected(what, value, "a string or a whole number")
     _check_text(what, value)
     return value
+
+
+def made_key(name: str, line: int, content: Any, options: Options) -> str:
+    """The key of a document that has none: by its line and, unless that was given up, its content.
+
+    The same file gives the same keys when it is read again; a line with another content does not
+    get the key of the one that was there before.
+
+    >>> made_key("pets.jsonl", 7, "Cats and dogs", Options())
+    'pets.jsonl:7:2437699e5972'
+    >>> made_key("pets.jsonl", 7, "Cats and dogs", Options(require_id=False))
+    'pets.jsonl:7'
+    """
+    if options.require_id is False or options.id_column is None:
+        return f"{name}:{line}"
+    text = content if isinstance(content, str) else json.dumps(content)
+    digest = blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
+    return f"{name}:{line}:{digest}"
 
 
 def make_time(value: Any) -> float:

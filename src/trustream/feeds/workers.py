@@ -29,7 +29,7 @@ from trustream.feeds.worker_process import HEADER, Answer, Task, Unpacker, frame
 from trustream.text import Tokeniser, tokenise
 
 # Bytes of a file from which on processes pay, compressed ones counted several times.
-LARGE = 2**24
+LARGE = 2**25
 _COMPRESSION = 4
 _MOST = 8
 # Blocks of a process that are under way, and bytes of all of them.
