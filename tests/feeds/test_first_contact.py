@@ -90,7 +90,10 @@ def test_tables_without_ids(tmp_path: Path, kind: str) -> None:
         path.write_text(f"text{tab}stars\nCats{tab}1\nDogs{tab}2\n")
     found = keys(path)
     first = 1 if kind == "parquet" else 2
-    assert [key.rpartition(":")[0] for key in found] == [f"x.{kind}:{first}", f"x.{kind}:{first + 1}"]
+    assert [key.rpartition(":")[0] for key in found] == [
+        f"x.{kind}:{first}",
+        f"x.{kind}:{first + 1}",
+    ]
     with new_store(tmp_path) as store:
         assert ingest(store, path).n_documents == 2
         assert set(documents(store)) == set(found)
@@ -161,7 +164,10 @@ def test_files_of_a_folder(tmp_path: Path) -> None:
     assert [file.name for file in found.files] == ["a/x.txt", "b/x.txt", "z.jsonl"]
     assert found.unknown == [tmp_path / "notes.doc"]
     assert found.unreadable == []
-    assert [file.name for file in find_files(tmp_path, "text").files][2:] == ["notes.doc", "z.jsonl"]
+    assert [file.name for file in find_files(tmp_path, "text").files][2:] == [
+        "notes.doc",
+        "z.jsonl",
+    ]
     with new_store(tmp_path, "topics.db") as store:
         for file in found.files:
             ingest(store, file.path, name=file.name)
@@ -178,7 +184,7 @@ def test_patterns(tmp_path: Path) -> None:
     assert names == ["part-1.txt", "part-2.txt", "sub/part-3.txt"]
     # A file is itself, whatever its name.
     assert [file.path for file in find_files(tmp_path / "[1].txt").files] == [tmp_path / "[1].txt"]
-    with pytest.raises(FeedError, match="there is no file .*none that it would name as a pattern"):
+    with pytest.raises(FeedError, match=r"there is no file .*none that it would name as a pattern"):
         find_files(tmp_path / "*.jsonl")
     (tmp_path / "empty").mkdir()
     with pytest.raises(FeedError, match="there are no files in"):

@@ -16,8 +16,22 @@ from trustream.store.coded_words import CodedWords
 from trustream.text import Tokeniser, tokenise
 
 # Marks, letters that compose or have no lower case of their own, digits, scripts of all kinds.
-ODD = list("\u0301\u0323\u0308\u0344\u0f73\u3099\u0338\u05b0\u034f\u0345éÉİıſKÅßẞΣσςŒǅ²½٣_ªºⅧ日か가")
-ODD += ["\u1100", "\u1161", "\u09c7", "\u09be", "\u212b", "\ud800", "\udfff", "\u2019", "—", "😀", "ﬁ"]
+ODD = list(
+    "\u0301\u0323\u0308\u0344\u0f73\u3099\u0338\u05b0\u034f\u0345éÉİıſKÅßẞΣσςŒǅ²½٣_ªºⅧ日か가"
+)
+ODD += [
+    "\u1100",
+    "\u1161",
+    "\u09c7",
+    "\u09be",
+    "\u212b",
+    "\ud800",
+    "\udfff",
+    "\u2019",
+    "—",
+    "😀",
+    "ﬁ",
+]
 PIECES = st.one_of(
     st.sampled_from(["the", "Cat", "cat", "CATS", "dog", " ", ", ", "'", ".", "\n", "x2vec", "T"]),
     st.sampled_from(ODD),
@@ -56,8 +70,8 @@ def test_the_same_words(kind: str, texts: list[str]) -> None:
 def test_a_table_that_is_given_up(texts: list[str]) -> None:
     """Words that were found before stay what they are."""
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("_FIRST_ENTRIES", "_MAX_ENTRIES"):
-            patch.setattr(module, name, {"_FIRST_ENTRIES": 2, "_MAX_ENTRIES": 300}[name])
+        patch.setattr(module, "_FIRST_ENTRIES", 2)
+        patch.setattr(module, "_MAX_ENTRIES", 300)
         patch.setattr(module, "_FIRST_BYTES", 8)
         patch.setattr(module, "_MAX_BYTES", 2000)
         fast = word_coder(tokenise)
@@ -81,7 +95,11 @@ def test_a_text_of_more_words_than_a_table_has(monkeypatch: pytest.MonkeyPatch) 
 def test_what_the_coder_rests_on() -> None:
     """Facts of Unicode: see the module. A Python with a newer Unicode is checked anew."""
     others = [chr(c) for c in range(128) if not chr(c).isalpha()]
-    marks = [c for c in map(chr, range(128, sys.maxunicode + 1)) if unicodedata.normalize("NFC", "=" + c) != "=" + c]
+    marks = [
+        c
+        for c in map(chr, range(128, sys.maxunicode + 1))
+        if unicodedata.normalize("NFC", "=" + c) != "=" + c
+    ]
     odd = [c for c in marks if unicodedata.normalize("NFC", c) == c or unicodedata.combining(c)]
     assert "\u0338" in odd
     for other in others:

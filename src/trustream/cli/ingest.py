@@ -116,8 +116,8 @@ def ingest(
 ) -> None:
     """Add documents of files, or of standard input (-), to a STORE, each exactly once.
 
-    A FILE may be a folder, whose files are read in the order of their names, or a pattern in quotes.
-    A file that was read before adds only what was appended to it since. An ingest that was stopped
+    A FILE may be a folder, whose files are read in the order of their names, or a pattern in
+    quotes. A file that was read before adds only what was appended to it since. An ingest that was stopped
     or killed goes on where it was when it is run again.
     """
     from trustream import feeds
@@ -153,9 +153,7 @@ def ingest(
                 )
 
 
-def _listed(
-    files: tuple[str, ...], format_: str | None
-) -> Iterator[tuple[str, str, str | None]]:
+def _listed(files: tuple[str, ...], format_: str | None) -> Iterator[tuple[str, str, str | None]]:
     """Yield each file, its title, and what names its documents unless it is the file's name.
 
     Those of a folder or a pattern that cannot be read are named at the end, as a failure.

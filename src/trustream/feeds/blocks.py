@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from typing import NamedTuple
 
 from trustream.feeds.errors import FeedError
@@ -74,7 +74,7 @@ def cut(
     yield Block(mark, bytes(data), True)
 
 
-def _block(data: bytearray, mark: Mark, stop: int) -> Iterator[Block]:
+def _block(data: bytearray, mark: Mark, stop: int) -> Generator[Block, None, Mark]:
     """The block of the first bytes, which are taken away; returns the mark after it."""
     content = bytes(data[:stop])
     del data[:stop]

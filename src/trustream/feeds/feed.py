@@ -13,7 +13,6 @@ from trustream.feeds.options import Options
 from trustream.feeds.sources import Source, open_source
 from trustream.store.protocol import Record
 
-
 # Formats whose records may have ids of their own.
 _WITH_IDS = ("jsonl", "csv", "parquet")
 

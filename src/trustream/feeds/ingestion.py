@@ -13,8 +13,8 @@ from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
 from trustream.feeds.feed import Feed, open_feed
 from trustream.feeds.items import Item, Mark
 from trustream.feeds.positions import Identity, changed_error, overtaken_error
-from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.quick_reading import quick_items
+from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.sources import FileSource
 from trustream.store.errors import PositionError, RecordError
 from trustream.store.protocol import Position, Store

@@ -23,7 +23,8 @@ def quick_items(feed: Feed, mark: Mark, workers: int | None = None) -> Items:
 
     >>> import io
     >>> from trustream.feeds.feed import open_feed
-    >>> [item.record.words for item in quick_items(open_feed(io.BytesIO(b"Cats"), format="text"), Mark())]
+    >>> feed = open_feed(io.BytesIO(b"Cats"), format="text")
+    >>> [item.record.words for item in quick_items(feed, Mark())]
     [['cats']]
     """
     # Loaded here: neither is needed for what is small.

@@ -17,9 +17,7 @@ _ELEMENT = re.compile(
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
 # Links and templates with nothing in brackets inside, which most are, are found as a whole.
-_BRACKET = re.compile(
-    r"\[\[([^][{}]*+)\]\]|\{\{[^][{}]*+\}\}|\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\]"
-)
+_BRACKET = re.compile(r"\[\[([^][{}]*+)\]\]|\{\{[^][{}]*+\}\}|\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\]")
 _ADDRESS = re.compile(r"\[?(?:https?:|ftp:|mailto:)?//[^\s\[\]<>|]+", re.IGNORECASE)
 _SWITCH = re.compile(r"__[A-Z]+__")
 # Larger than any character's, and html.unescape does not take all of them.

@@ -3,8 +3,8 @@
 A compiled kernel finds the runs of letters of a text, and looks each of them up. What is ASCII it
 knows itself. A run with other characters is given to the tokeniser when it is met for the first
 time, and its words are remembered: letters, normal forms and lower case of Unicode are defined in
-one place only. That this is the same as giving the whole text to the tokeniser rests on these facts,
-which tests check:
+one place only. That this is the same as giving the whole text to the tokeniser rests on these
+facts, which tests check:
 
 - no word goes beyond a run, for no ASCII character that is not a letter becomes one, whatever marks
   follow it, and nothing before an ASCII character changes with it in normal form C;

@@ -140,8 +140,7 @@ class _Workers:
         more = True
         while more or waiting:
             while more and (
-                not waiting
-                or (len(waiting) < _DEPTH * len(self._all) and n_bytes < _MAX_BYTES)
+                not waiting or (len(waiting) < _DEPTH * len(self._all) and n_bytes < _MAX_BYTES)
             ):
                 try:
                     block = next(blocks, None)
@@ -246,12 +245,15 @@ class _Worker:
         """The error that says that the process is not there any more."""
         said = self.process.stderr.read() if self.process.stderr else b""
         code = self.process.wait()
-        how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        how = (
+            f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+        )
         last = said.decode(errors="replace").strip().splitlines()[-1:]
+        how += "".join(f" ({line})" for line in last)
         return FeedError(
-            f"a process that helps to read {self._name} {how}{''.join(f' ({line})' for line in last)}"
-            "; what stands before is stored. Ingest the file again, and it goes on there; with "
-            "workers=0 without such processes, which takes less memory"
+            f"a process that helps to read {self._name} {how}; what stands before is stored. "
+            "Ingest the file again, and it goes on there; with workers=0 without such processes, "
+            "which takes less memory"
         )
 
     def close(self) -> None:

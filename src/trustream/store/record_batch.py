@@ -102,7 +102,7 @@ def _mixed(records: list[Record]) -> RecordBatch:
     return RecordBatch(records, words, _lengths(parts), counts)
 
 
-def _lengths(parts: list[Collection[str]]) -> NDArray[np.int64]:
+def _lengths(parts: Sequence[Collection[str]]) -> NDArray[np.int64]:
     return np.fromiter(map(len, parts), np.int64, len(parts))
 
 
@@ -143,7 +143,7 @@ def _are_names_fine(records: list[Record]) -> bool:
     try:
         names = [record.key for record in records]
         names += [record.append_id for record in records if record.append_id is not None]
-        times = {record.time for record in records} - {None}
+        times = {record.time for record in records if record.time is not None}
         text = "".join(names)
         text.encode()
     except (AttributeError, TypeError, UnicodeEncodeError):

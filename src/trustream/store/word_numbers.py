@@ -55,7 +55,7 @@ class WordNumbers(dict[str, int]):
             check_words(batch, words)
             raise
         unknown = np.flatnonzero(numbers < 0)
-        check_words(batch, {words[i] for i in unknown})
+        check_words(batch, {words[i] for i in unknown.tolist()})
         return numbers
 
     def _of_codes(self, table: WordTable, codes: NDArray[np.integer[Any]]) -> Ints:

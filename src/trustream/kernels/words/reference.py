@@ -7,10 +7,10 @@ Runs that were met are entries of a table. What an entry stands for is its meani
 - `NOTHING`: it is no word (a stop word, say);
 - `ELSEWHERE`: nobody knows here, since what beyond ASCII is a letter is not for a kernel to say.
 
-The table is kept in arrays. `arena[starts[e]:starts[e + 1]]` are the bytes of entry e, in lower case
-if they are ASCII letters and `lower` is given; `state` is the number of entries, the number of codes
-that were given, and the seed of the hash. `slots` (a power of two, -1 where nothing is) and `hashes`
-are how the compiled twin finds an entry; here the arena is searched instead.
+The table is kept in arrays. `arena[starts[e]:starts[e + 1]]` are the bytes of entry e, in lower
+case if they are ASCII letters and `lower` is given; `state` is the number of entries, the number of
+codes that were given, and the seed of the hash. `slots` (a power of two, -1 where nothing is) and
+`hashes` are how the compiled twin finds an entry; here the arena is searched instead.
 """
 
 from __future__ import annotations
@@ -37,19 +37,20 @@ def code_words(
 ) -> tuple[int, int, int]:  # fmt: skip
     """(n, n_open, place): write the n codes of the words in data[begin:] up to a place.
 
-    A run of ASCII letters alone is a word if it has min_length to max_length letters; a new one gets
-    the next code. In the place of a run whose meaning is `ELSEWHERE` stands -1 - entry; there are
+    A run of ASCII letters alone is a word if it has min_length to max_length letters; a new one
+    gets the next code. In the place of a run whose meaning is `ELSEWHERE` stands -1 - entry; there are
     n_open of them. The place is that of the first run for which the table has no room, len(data) if
     there is none, and -1 if a run with more than ASCII letters is longer than `MAX_MIXED`: then
     nothing is certain.
 
-    data (bytes,) uint8 is UTF-8; slots (2^m,) int32; hashes (entries,) uint64; starts (entries + 1,)
-    int64; arena uint8; meanings (entries,) int32; state (3,) int64; codes int32, at least
+    data (bytes,) uint8 is UTF-8; slots (2^m,) int32; hashes (entries,) uint64; starts
+    (entries + 1,) int64; arena uint8; meanings (entries,) int32; state (3,) int64; codes int32, at least
     (len(data) - begin + 1) // 2.
 
     >>> text = np.frombuffer("The caf\\u00e9 cat, the".encode(), np.uint8)
     >>> slots, hashes = np.full(16, -1, np.int32), np.zeros(8, np.uint64)
-    >>> starts, arena, meanings = np.zeros(9, np.int64), np.zeros(99, np.uint8), np.zeros(8, np.int32)
+    >>> starts, arena = np.zeros(9, np.int64), np.zeros(99, np.uint8)
+    >>> meanings = np.zeros(8, np.int32)
     >>> state, codes = np.zeros(3, np.int64), np.zeros(20, np.int32)
     >>> table = slots, hashes, starts, arena, meanings, state
     >>> code_words(text, 0, True, 3, 500, *table, codes), codes[:4].tolist()
