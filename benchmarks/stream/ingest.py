@@ -1,9 +1,9 @@
 """Files into a store: documents per second, next to scikit-learn's CountVectorizer.
 
 Both make counts of the same texts, in turn. CountVectorizer has them in memory as strings and
-leaves a matrix there; `ingest` reads a file and leaves rows in a database that survive a loss of power.
-Processor time is noted beside, that of helping processes included: on a machine that does other
-things as well it says more than the clock.
+leaves a matrix there; `ingest` reads a file and leaves rows in a database that survive a loss
+of power. Processor time is noted beside, that of helping processes included: on a machine that does
+other things as well it says more than the clock.
 """
 
 from __future__ import annotations

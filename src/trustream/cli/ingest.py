@@ -117,8 +117,8 @@ def ingest(
     """Add documents of files, or of standard input (-), to a STORE, each exactly once.
 
     A FILE may be a folder, whose files are read in the order of their names, or a pattern in
-    quotes. A file that was read before adds only what was appended to it since. An ingest that was stopped
-    or killed goes on where it was when it is run again.
+    quotes. A file that was read before adds only what was appended to it since. An ingest that was
+    stopped or killed goes on where it was when it is run again.
     """
     from trustream import feeds
 

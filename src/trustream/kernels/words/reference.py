@@ -38,14 +38,14 @@ def code_words(
     """(n, n_open, place): write the n codes of the words in data[begin:] up to a place.
 
     A run of ASCII letters alone is a word if it has min_length to max_length letters; a new one
-    gets the next code. In the place of a run whose meaning is `ELSEWHERE` stands -1 - entry; there are
-    n_open of them. The place is that of the first run for which the table has no room, len(data) if
-    there is none, and -1 if a run with more than ASCII letters is longer than `MAX_MIXED`: then
-    nothing is certain.
+    gets the next code. In the place of a run whose meaning is `ELSEWHERE` stands -1 - entry; there
+    are n_open of them. The place is that of the first run for which the table has no room,
+    len(data) if there is none, and -1 if a run with more than ASCII letters is longer than
+    `MAX_MIXED`: then nothing is certain.
 
     data (bytes,) uint8 is UTF-8; slots (2^m,) int32; hashes (entries,) uint64; starts
-    (entries + 1,) int64; arena uint8; meanings (entries,) int32; state (3,) int64; codes int32, at least
-    (len(data) - begin + 1) // 2.
+    (entries + 1,) int64; arena uint8; meanings (entries,) int32; state (3,) int64; codes int32, at
+    least (len(data) - begin + 1) // 2.
 
     >>> text = np.frombuffer("The caf\\u00e9 cat, the".encode(), np.uint8)
     >>> slots, hashes = np.full(16, -1, np.int32), np.zeros(8, np.uint64)
