@@ -22,6 +22,7 @@ _CONTENTS = {
     "counts": (dict, "the counts", "are", "an object"),
 }
 _MISSING = object()
+_DECODER = json.JSONDecoder()
 # Strings, which may hold brackets that mean nothing, and brackets.
 _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 
@@ -54,6 +55,13 @@ def _parsed(text: str, max_depth: int) -> Any:
     # Nearly always there are fewer brackets than that, so that nothing else has to be looked at.
     if text.count("[") + text.count("{") > max_depth and _is_deep(text, max_depth):
         raise InvalidValue(f"nested deeper than {max_depth} levels", advice="max_depth allows more")
+    try:
+        # What `json.loads` does for the usual line, without what it does for others.
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value
+    except (ValueError, RecursionError):
+        pass
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:

@@ -106,7 +106,7 @@ def read_line_records(
 
     def record(line: Line) -> Record | None:
         text = line.text(options.max_bytes)
-        return make(text, line.mark.number) if text.strip() else None
+        return None if not text or text.isspace() else make(text, line.mark.number)
 
     return make_items(source.name, mark, read_lines(source, mark, options.max_bytes), record)
 

@@ -81,6 +81,10 @@ class _WordCoder:
             data = np.frombuffer(text.encode(), np.uint8)
         except UnicodeEncodeError:  # half of a surrogate pair
             return self._by_tokeniser(text)
+        n, n_open, place = self._run(data, 0)
+        if place == len(data) and not n_open and self._state[0] == self._named:
+            # Nothing is new in it, as in nearly all texts.
+            return CodedWords(self.table, self._found[:n].copy())
         codes = self._codes(data)
         return self._by_tokeniser(text) if codes is None else CodedWords(self.table, codes)
 
