@@ -315,7 +315,9 @@ def test_small_files_do_not_pay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(workers.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
     assert workers.number_of_workers(open_feed(path), Mark()) == 0
     monkeypatch.setattr(workers, "LARGE", 10_000)
-    assert workers.number_of_workers(open_feed(path), Mark()) == 3
+    assert workers.number_of_workers(open_feed(path), Mark()) == 2
+    slow = Tokeniser(r"\w+")
+    assert workers.number_of_workers(open_feed(path, tokenise=slow), Mark()) == 3
     assert workers.number_of_workers(open_feed(path), Mark(9000, 600)) == 0
     assert workers.number_of_workers(open_feed(path, tokenise=str.split), Mark()) == 0
     assert workers.number_of_workers(open_feed(path, follow=True), Mark()) == 0

@@ -26,12 +26,12 @@ from trustream.feeds.items import Item, Items, Mark
 from trustream.feeds.lines import ends_a_line
 from trustream.feeds.sources import FileSource
 from trustream.feeds.worker_process import HEADER, Answer, Task, Unpacker, frame
-from trustream.text import Tokeniser, tokenise
+from trustream.text import Tokeniser, letter_rules, tokenise
 
 # Bytes of a file from which on processes pay, compressed ones counted several times.
 LARGE = 2**25
 _COMPRESSION = 4
-_MOST = 8
+_MOST, _ENOUGH = 8, 2
 # Blocks of a process that are under way, and bytes of all of them.
 _DEPTH, _MAX_BYTES = 2, 2**25
 # A record is read by blocks up to this length, though it is a bad one.
@@ -68,8 +68,13 @@ def number_of_workers(feed: Feed, mark: Mark) -> int:
     if not can_share(feed) or not isinstance(source, FileSource):
         return 0
     size = source.size() * _COMPRESSION if source.compressed else source.size()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return min(cores or 1, _MOST) if size - mark.offset >= LARGE and cores != 1 else 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if size - mark.offset < LARGE or cores == 1:
+        return 0
+    if feed.format != "mediawiki" and letter_rules(feed.options.tokenise) is not None:
+        # Such records are made faster than one process stores them.
+        return min(cores - 1, _ENOUGH)
+    return min(cores, _MOST)
 
 
 def shared_items(feed: Feed, alone: Feed, mark: Mark, n_workers: int) -> Items:
