@@ -68,7 +68,9 @@ def number_of_workers(feed: Feed, mark: Mark) -> int:
     if not can_share(feed) or not isinstance(source, FileSource):
         return 0
     size = source.size() * _COMPRESSION if source.compressed else source.size()
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = (
+        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    )
     if size - mark.offset < LARGE or cores == 1:
         return 0
     if feed.format != "mediawiki" and letter_rules(feed.options.tokenise) is not None:
