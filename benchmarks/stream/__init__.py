@@ -2,6 +2,7 @@
 
 # Name on the command line and module of this package.
 MEASUREMENTS = {
+    "ingest": "ingest",
     "store": "store",
     "training": "training",
     "memory": "memory",

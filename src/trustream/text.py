@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -18,6 +18,7 @@ from trustream._stop_words import STOP_WORDS
 from trustream.file_errors import lines_of
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_LETTERS = re.compile(r"[^\W\d_]+")
 # What `Tokeniser.from_dict` takes, of which a store or a model file may hold anything.
 _DATA = {
     "pattern": _schema.text,
@@ -133,7 +134,7 @@ class Tokeniser:
         lower: bool = True,
     ) -> None:
         try:
-            self._pattern = re.compile(r"[^\W\d_]+" if pattern is None else pattern)
+            self._pattern = _LETTERS if pattern is None else re.compile(pattern)
         except re.error as error:
             raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
         if not self._pattern.pattern:
@@ -218,6 +219,44 @@ class Tokeniser:
         if isinstance(words, Path):
             words = lines_of(words)
         return frozenset(self._normal(word.strip()) for word in words)
+
+
+class LetterRules(NamedTuple):
+    """Which runs of letters are the words of a tokeniser.
+
+    Attributes
+    ----------
+    min_length : int
+        Letters that a word has at least.
+    stop_words : frozenset of str
+        Words that are left out.
+    lower : bool
+        Whether letters are put in lower case first.
+    """
+
+    min_length: int
+    stop_words: frozenset[str]
+    lower: bool
+
+
+def letter_rules(tokenise: Callable[[str], Sequence[str]]) -> LetterRules | None:
+    """Return the rules of `tokenise` or a `Tokeniser`, None if words are not just runs of letters.
+
+    Examples
+    --------
+    >>> letter_rules(Tokeniser(min_length=2, stop_words=["a"], lower=False))
+    LetterRules(min_length=2, stop_words=frozenset({'a'}), lower=False)
+    >>> letter_rules(Tokeniser(r"[\\w-]+")), letter_rules(str.split)
+    (None, None)
+    """
+    if tokenise is _USUAL:
+        return LetterRules(3, STOP_WORDS, True)
+    if type(tokenise) is Tokeniser and tokenise._pattern == _LETTERS:
+        return LetterRules(tokenise._min_length, tokenise._stop_words, tokenise._lower)
+    return None
+
+
+_USUAL = tokenise
 
 
 def build_vocabulary(

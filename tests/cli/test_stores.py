@@ -283,3 +283,47 @@ def test_ingest_options(tmp_path: Path) -> None:
     assert "notes.csv" in message
     ok("ingest", store, table, "--delimiter", ";", "--id-column", "key", "--text-column", "body",
        "--replaced", "read")  # fmt: skip
+
+
+def test_ingest_of_a_folder_and_a_pattern(tmp_path: Path) -> None:
+    """In the order of names; what is no feed, and what cannot be read, is named."""
+    store = tmp_path / "topics.db"
+    ok("init", store, "--topics", 2, "--min-documents", 1)
+    folder = tmp_path / "news"
+    for name in ("b.txt", "a.txt", "sub/a.txt", "old.doc"):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text("cats and dogs\n")
+    result = CliRunner().invoke(main, ["ingest", str(store), str(folder)])
+    assert result.exit_code == 0, result.output
+    lines = [line.split(":")[0] for line in result.stdout.splitlines()]
+    assert lines == ["a.txt", "b.txt", "sub/a.txt"]
+    assert "old.doc, whose format cannot be told by its name" in result.stderr
+    with trustream.open_store(store, create=False) as found:
+        assert found.totals().documents == 3
+        assert found.read(["sub/a.txt:1"]).counts.sum() == 2
+    (folder / "c.txt").symlink_to(folder / "nowhere.txt")
+    (folder / "d.txt").write_text("birds\n")
+    message = fails("ingest", store, folder / "?.txt")
+    assert "c.txt: No such file or directory" in message
+    with trustream.open_store(store, create=False) as found:
+        assert found.totals().documents == 4
+    assert "none that it would name" in fails("ingest", store, folder / "*.jsonl")
+
+
+def test_ingest_of_json_with_other_fields(tmp_path: Path) -> None:
+    store = tmp_path / "topics.db"
+    ok("init", store, "--topics", 2, "--min-documents", 1)
+    posts = tmp_path / "posts.jsonl"
+    posts.write_text('{"post": {"key": "a", "body": "Cats and dogs", "at": 60}}\n')
+    assert "has none of text, tokens and counts" in fails("ingest", store, posts)
+    assert "its fields are post" in fails("ingest", store, posts, "--text-column", "body")
+    columns = ("--text-column", "post.body", "--id-column", "post.key", "--time-column", "post.at")
+    assert values("ingest", store, posts, *columns)["n_tokens"] == 2
+    bare = tmp_path / "bare.csv"
+    bare.write_text("text\nBirds\n")
+    assert values("ingest", store, bare, "--workers", 0)["n_documents"] == 1
+    bare.write_text("id,text\nnot unique,Birds\nnot unique,Fish\n")
+    again = ("--id-column", "", "--replaced", "read")
+    assert values("ingest", store, bare, *again)["n_documents"] == 2
+    with trustream.open_store(store, create=False) as found:
+        assert found.read(["a", "bare.csv:2", "bare.csv:3"]).counts.sum() == 4

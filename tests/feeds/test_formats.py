@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import importlib
 import io
 import json
 import lzma
@@ -144,8 +145,8 @@ def test_mediawiki(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("library", ["polars", "pyarrow"])
 def test_parquet(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str) -> None:
-    pytest.importorskip(library)
-    polars = pytest.importorskip("polars")
+    importlib.import_module(library)
+    polars = importlib.import_module("polars")
     if library == "polars":
         monkeypatch.setattr("trustream.feeds.parquet_rows._Arrow", missing)
     path = tmp_path / "pets.parquet"
@@ -169,8 +170,8 @@ def test_parquet_from_the_middle(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
     """Over blocks and groups of rows of other sizes than the block."""
-    pytest.importorskip(library)
-    polars = pytest.importorskip("polars")
+    importlib.import_module(library)
+    polars = importlib.import_module("polars")
     if library == "polars":
         monkeypatch.setattr("trustream.feeds.parquet_rows._Arrow", missing)
     path = tmp_path / "many.parquet"
@@ -184,7 +185,7 @@ def test_parquet_from_the_middle(
 
 
 def test_the_format_that_is_given_decides(tmp_path: Path) -> None:
-    polars = pytest.importorskip("polars")
+    polars = importlib.import_module("polars")
     frame = polars.DataFrame({"id": ["a", "b"], "text": ["cats dogs cats", "birds"]})
     for name, options in {
         "data.pq": {},
@@ -219,7 +220,7 @@ def test_the_format_that_is_given_decides(tmp_path: Path) -> None:
 
 
 def test_ratings_are_parquet_if_they_look_like_it(tmp_path: Path) -> None:
-    polars = pytest.importorskip("polars")
+    polars = importlib.import_module("polars")
     likes = polars.DataFrame({"user": ["a", "a", "a", "b"], "rating": [1, 1, 1, 1]})
     likes = likes.with_columns(item=polars.Series(["cats", "dogs", "cats", "birds"]))
     for name in ("likes.parquet", "likes.pq", "likes.csv", "likes.dat", "likes"):
@@ -261,7 +262,7 @@ def test_parquet_without_a_library(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_parquet_that_is_none(tmp_path: Path) -> None:
-    pytest.importorskip("polars")
+    importlib.import_module("polars")
     path = tmp_path / "pets.parquet"
     path.write_bytes(b"no parquet at all")
     with pytest.raises(ValueError, match=r"cannot read pets\.parquet"):

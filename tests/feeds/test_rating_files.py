@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib
 import io
 import sys
 from pathlib import Path
@@ -20,10 +21,10 @@ LIKES = {"user": ["ann", "bob"], "item": [7, 9], "rating": [4.5, 3.0]}
 def test_parquet(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, without: tuple[str, ...]
 ) -> None:
-    polars = pytest.importorskip("polars")
+    polars = importlib.import_module("polars")
     if "polars" in without:
-        pytest.importorskip("pyarrow")
-        pytest.importorskip("pandas")
+        importlib.import_module("pyarrow")
+        importlib.import_module("pandas")
     polars.DataFrame(LIKES).write_parquet(tmp_path / name)
     for module in without:
         monkeypatch.setitem(sys.modules, module, None)

@@ -17,6 +17,7 @@ SOME = {
     "priors": "dirichlet_step",
     "likelihood": "chib",
     "sparse": "first_fault",
+    "words": "code_words",
 }
 
 

@@ -167,7 +167,7 @@ def kinds() -> dict[str, Kind]:
         "ldac": Kind("a.ldac", _LDAC, _NUMBERS, bags),
         "mediawiki": Kind("a.xml", _WIKI, _WIKI_TOKENS, [*small, {"page_key": "id"}]),
     }
-    for library in _libraries():
+    for library in ("pyarrow", "polars"):
         tables: list[dict[str, Any]] = [
             {}, {"time_column": "day"}, {"id_column": None}, {"format": "ratings"},
             {"format": "ratings", "threshold": 3, "in_order": True},
@@ -175,18 +175,6 @@ def kinds() -> dict[str, Kind]:
         name = f"parquet-{library}"
         found[name] = Kind("a.pq", parquet_seeds(), _PARQUET_TOKENS, tables, library)
     return found
-
-
-def _libraries() -> list[str]:
-    try:
-        import pyarrow  # noqa: F401
-    except ImportError:  # the seeds are written by it
-        return []
-    try:
-        import polars  # noqa: F401
-    except ImportError:
-        return ["pyarrow"]
-    return ["pyarrow", "polars"]
 
 
 @dataclass(frozen=True)

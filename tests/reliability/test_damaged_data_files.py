@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import subprocess
 import sys
@@ -17,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits of Linux
 ROOT = Path(__file__).parents[2]
 NAMES = [
     "a.npz", "a.npy", "a.mtx", "a.mtx.gz", "a.csv", "a.jsonl", "a.TXT", "words", "ratings.csv",
-    *(["ratings.pq"] if importlib.util.find_spec("pyarrow") else []),
+    "ratings.pq",
 ]  # fmt: skip
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +38,8 @@ def _limit(name: str, default: int, text: str) -> Callable[..., Any]:
 _EPILOG = """\b
 Examples:
   trustream ingest topics.db news.jsonl
+  trustream ingest topics.db articles/ "archive/*.jsonl.gz"
+  trustream ingest topics.db posts.jsonl --text-column post.body --id-column post.id
   trustream ingest topics.db enwiki-pages-articles.xml.bz2
   trustream ingest topics.db log.txt --follow     # goes on as lines are added
   trustream ingest topics.db news.jsonl --again --replace   # corrected
@@ -78,9 +80,11 @@ Examples:
 )
 @click.option("--name", help="Names documents without an id: NAME:7.  [default: the file's name]")
 @click.option("--delimiter", help="Between columns.  [default: by the file's name]")
-@click.option("--id-column", default="id", help="Of csv and parquet.")
-@click.option("--text-column", default="text", help="Of csv and parquet.")
-@click.option("--time-column", help="Of csv and parquet, if there is one.")
+@click.option(
+    "--id-column", default="id", help='Of csv, parquet and jsonl, where a.b is b in a; "" for none.'
+)
+@click.option("--text-column", default="text", help="Of csv, parquet and jsonl.")
+@click.option("--time-column", help="Of csv, parquet and jsonl, if there is one.")
 @click.option("--user-column", default="user", help="Of ratings.")
 @click.option("--item-column", default="item", help="Of ratings.")
 @click.option("--rating-column", default="rating", help="Of ratings.")
@@ -94,6 +98,11 @@ Examples:
     help="What names a page of a MediaWiki dump.",
 )
 @tokeniser_options("the store's")
+@click.option(
+    "--workers",
+    type=Whole(0),
+    help="Processes that help to read a large file, 0 for none.  [default: by its size]",
+)
 @_limit("--max-bytes", 2**25, "Bytes of a line, row or page; a longer one is a bad record.")
 @_limit("--max-words", 2**22, "Words of a record; one with more is a bad record.")
 @_limit("--max-columns", 10_000, "Columns of a table; one with more is not read.")
@@ -117,9 +126,10 @@ def ingest(
 ) -> None:
     """Add documents of files, or of standard input (-), to a STORE, each exactly once.
 
-    A file that was read before adds only what was appended to it since. An ingest that was stopped
-    or killed goes on where it was when it is run again. A record whose id is in the store adds its
-    words to that document, or replaces it with --replace.
+    A FILE may be a folder, whose files are read in the order of their names, or a pattern in
+    quotes. A file that was read before adds only what was appended to it since. An ingest that was
+    stopped or killed goes on where it was when it is run again. A record whose id is in the store
+    adds its words to that document, or replaces it with --replace.
 
     Texts are split into words as the STORE says (`trustream tokeniser`). The options for it are
     refused if they say something else; a STORE that does not say keeps those of the first ingest.
@@ -135,12 +145,12 @@ def ingest(
         )
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
+    options["id_column"] = options["id_column"] or None
     with opened(store) as found:
         tokeniser = taken_tokeniser(options, found.tokeniser())
         if tokeniser is not None:
             options["tokenise"] = tokeniser
-        for file in files:
-            title = "standard input" if file == "-" else Path(file).name
+        for file, title, name in _listed(files, format_):
             so_far = _SoFar(found.name, title, from_file=file != "-", again=again)
             if_interrupted(so_far.advice)
             size, unit = _size(file, format_, follow)
@@ -158,7 +168,7 @@ def ingest(
                     follow=follow,
                     idle=idle,
                     progress=so_far.moved,
-                    **options,
+                    **(options if name is None else {**options, "name": options["name"] or name}),
                 )
             for problem in result.problems:
                 echo(in_current_options(f"left out: {problem}"), err=True)
@@ -197,6 +207,29 @@ class _SoFar:
             return f"{safe}; what was read after that is not stored: send it again."
         same = "the same command without --again" if self._again else "the same command"
         return f"{safe}; {same} goes on from there."
+
+
+def _listed(files: tuple[str, ...], format_: str | None) -> Iterator[tuple[str, str, str | None]]:
+    """Yield each file, its title, and what names its documents unless it is the file's name.
+
+    Those of a folder or a pattern that cannot be read are named at the end, as a failure.
+    """
+    from trustream.feeds import FeedError, find_files
+
+    unreadable: list[str] = []
+    for file in files:
+        path = Path(file)
+        if file == "-" or (path.exists() and not path.is_dir()):
+            yield file, "standard input" if file == "-" else path.name, None
+            continue
+        found = find_files(file, format_)
+        for unknown in found.unknown:
+            echo(f"left out: {unknown}, whose format cannot be told by its name", err=True)
+        unreadable += [f"{there}: {why}" for there, why in found.unreadable]
+        for some in found.files:
+            yield str(some.path), some.name, some.name
+    if unreadable:
+        raise FeedError(f"cannot read {'; '.join(unreadable)}. All other files were read")
 
 
 def _size(file: str, format_: str | None, follow: bool) -> tuple[int | None, str]:

@@ -6,7 +6,8 @@
     with open_store("topics.db") as store:
         ingest(store, "articles.jsonl.gz")
 
-`ingest` adds the records of a feed to a store, each exactly once; `read` yields what is in a feed,
+`ingest` adds the records of a feed to a store, each exactly once, and `find_files` lists the feeds
+of a folder or a pattern. `read` yields what is in a feed,
 bad records among it, and stores nothing. `read_documents` yields the documents alone,
 `read_data` tells documents from matrices, `read_matrix` returns a matrix, or documents as one,
 `read_ratings` the columns of a table of ratings, and `read_vocabulary` words. `change_tokeniser`
@@ -16,6 +17,7 @@ lets a store split texts in another way.
 from trustream.feeds.data import Data, read_data, read_matrix
 from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
 from trustream.feeds.feed import read, read_documents
+from trustream.feeds.file_lists import FoundFiles, NamedFile, find_files
 from trustream.feeds.formats import FORMATS
 from trustream.feeds.ingestion import ingest
 from trustream.feeds.items import Item, Mark
@@ -31,15 +33,18 @@ __all__ = [
     "BadRecordError",
     "Data",
     "FeedError",
+    "FoundFiles",
     "IngestResult",
     "Item",
     "Mark",
+    "NamedFile",
     "Options",
     "Progress",
     "RatingColumns",
     "TokeniserChange",
     "agreed_tokeniser",
     "change_tokeniser",
+    "find_files",
     "ingest",
     "read",
     "read_data",

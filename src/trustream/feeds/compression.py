@@ -1,4 +1,4 @@
-"""Decompress files of bzip2 and xz in pieces and in a bounded memory.
+"""Decompress files of bzip2, xz and Zstandard in pieces and in a bounded memory.
 
 The standard library's readers pass over everything behind a damaged beginning of a later stream,
 and a file has many streams if it was compressed by several threads, or a hundred pages at a time.
@@ -11,6 +11,8 @@ import bz2
 import lzma
 from collections.abc import Callable
 from typing import IO, Any
+
+from trustream.feeds.errors import FeedError
 
 CHUNK = 2**18
 # Four times what `xz -9` needs.
@@ -25,6 +27,28 @@ def decompressed_bz2(raw: IO[bytes]) -> Decompressed:
 def decompressed_xz(raw: IO[bytes]) -> Decompressed:
     """What is in a file of xz; one that needs more than `MAX_XZ_MEMORY` bytes is not read."""
     return Decompressed(raw, lambda: lzma.LZMADecompressor(memlimit=MAX_XZ_MEMORY))
+
+
+def decompressed_zst(raw: IO[bytes]) -> Decompressed:
+    """What is in a file of Zstandard, by Python 3.14 or the package backports.zstd.
+
+    One that needs more than 128 MiB to be decompressed is not read.
+    """
+    return Decompressed(raw, _zstd().ZstdDecompressor)
+
+
+def _zstd() -> Any:
+    try:
+        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        try:
+            from backports import zstd  # type: ignore[import-not-found,no-redef,unused-ignore]
+        except ImportError:
+            raise FeedError(
+                "reading files of Zstandard (.zst) needs Python 3.14 or backports.zstd: "
+                "pip install backports.zstd"
+            ) from None
+    return zstd
 
 
 class Decompressed:

@@ -8,10 +8,13 @@ from typing import IO, Any, NamedTuple
 
 from trustream.feeds.errors import BadRecordError
 from trustream.feeds.formats import FORMATS, format_name, is_parquet_of_ratings
-from trustream.feeds.items import Items, Mark
+from trustream.feeds.items import Item, Items, Mark
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source, open_source
 from trustream.store.protocol import Record
+
+# Formats whose records may have ids of their own.
+_WITH_IDS = ("jsonl", "csv", "parquet")
 
 
 class Feed(NamedTuple):
@@ -48,11 +51,22 @@ class Feed(NamedTuple):
 
     @property
     def is_numbered(self) -> bool:
-        """Whether documents, or some of them, are named by their line or row."""
-        if self.format not in ("jsonl", "csv", "parquet"):
+        """Whether documents, or some of them, are named by their line or row alone."""
+        if self.format not in _WITH_IDS:
             return FORMATS[self.format].numbered
-        no_column = self.format != "jsonl" and self.options.id_column is None
-        return no_column or not self.options.require_id
+        return self.options.id_column is None or self.options.require_id is False
+
+    def has_made_key(self, item: Item) -> bool:
+        """Whether a document is named by its line and its content, for it had no id.
+
+        >>> import io
+        >>> feed = open_feed(io.BytesIO(b'{"text": "Cats"}'), format="jsonl")
+        >>> [feed.has_made_key(item) for item in feed.items(Mark())]
+        [True]
+        """
+        if self.format not in _WITH_IDS or self.options.needs_id or item.record is None:
+            return False
+        return item.record.key.startswith(f"{self.name}:{item.line}:")
 
     @property
     def is_whole(self) -> bool:

@@ -14,6 +14,7 @@ from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
 from trustream.feeds.feed import Feed, open_feed
 from trustream.feeds.items import Item, Mark
 from trustream.feeds.positions import Identity, changed_error, overtaken_error
+from trustream.feeds.quick_reading import quick_items
 from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.sources import FileSource
 from trustream.feeds.store_tokeniser import WITHOUT_TEXT, agreed_tokeniser, check_unchanged
@@ -37,6 +38,7 @@ def ingest(
     replaced: str = "stop",
     follow: bool = False,
     idle: float | None = None,
+    workers: int | None = None,
     stop: Callable[[], bool] | None = None,
     progress: Callable[[Progress], None] | None = None,
     on_bad: Callable[[Item], None] | None = None,
@@ -69,6 +71,8 @@ def ingest(
         replaced: "stop" if the file is not the one that was read before, or "read" it.
         follow: wait at the end of a file for lines to be appended.
         idle: seconds without anything new after which to stop waiting; None waits for ever.
+        workers: processes that make records of a large file (JSON lines, text or a MediaWiki dump)
+            while this one stores them; 0 does all in this one, None chooses.
         stop: asked after each record and while waiting: whether to stop.
         progress: called after each transaction.
         on_bad: called with each bad record that is skipped.
@@ -92,6 +96,8 @@ def ingest(
     _check("replaced", replaced, ("stop", "read"))
     if batch < 1:
         raise ValueError(f"batch is {batch}, expected 1 or more")
+    if workers is not None and workers < 0:
+        raise ValueError(f"workers is {workers}, expected 0 or more, or None to choose")
     if again and replace is None:
         raise ValueError(
             "again=True reads records that may be in the store already: give replace=True to "
@@ -105,14 +111,14 @@ def ingest(
             "ratings cannot be replaced, since each would replace all others of its user: delete "
             "the documents of these users first, then ingest the ratings"
         )
-    pace = _Pace(batch, idle, stop)
-    run = _Run(store, feed, bool(replace), on_error == "skip", progress, on_bad)
+    pace = _Pace(batch, idle, workers, stop)
+    run = _Run(store, feed, bool(replace), on_error == "skip", again, progress, on_bad)
     if not isinstance(feed.source, FileSource):
-        return _ingest(run, pace, again)
+        return _ingest(run, pace)
     run.identity = Identity(feed.source, feed.format, whole=feed.is_whole)
     run.begin(*_start(store, run.identity, again, replaced), again=again)
     try:
-        return _ingest(run, pace, again)
+        return _ingest(run, pace)
     except PositionError as error:
         raise overtaken_error(feed.source, error) from error
 
@@ -130,17 +136,18 @@ class _Pace(NamedTuple):
 
     batch: int
     idle: float | None
+    workers: int | None
     stop: Callable[[], bool] | None
 
 
-def _ingest(run: _Run, pace: _Pace, again: bool) -> IngestResult:
+def _ingest(run: _Run, pace: _Pace) -> IngestResult:
     """Read from where the run begins to the end, or until it is stopped."""
     if run.known and run.identity is not None and run.identity.whole:
         return replace(run.result, finished=True)
     if run.feed.is_numbered:
-        _claim(run.store, run.feed.name, run.result.feed, again)
+        run.claim()
     ended, heard = True, time.monotonic()
-    with closing(run.feed.items(run.mark)) as items:
+    with closing(quick_items(run.feed, run.mark, pace.workers)) as items:
         try:
             for item in items:
                 if item.pause:
@@ -170,6 +177,7 @@ class _Run:
         feed: Feed,
         replaces: bool,
         skip: bool,
+        again: bool,
         progress: Callable[[Progress], None] | None,
         on_bad: Callable[[Item], None] | None,
     ) -> None:
@@ -185,6 +193,8 @@ class _Run:
         self.arrived = self.before.n_before
         self.replaces = replaces
         self.skip = skip
+        self.again = again
+        self.claimed = False
         self.progress = progress
         self.on_bad = on_bad
         self.pending: list[Item] = []
@@ -204,6 +214,12 @@ class _Run:
             if goes_on:
                 self.before = DocumentsBefore(self.arrived)
         self.result = IngestResult(self.identity.feed if self.identity else None)
+
+    def claim(self) -> None:
+        """See to it that no other feed names its documents as this one does."""
+        if not self.claimed:
+            _claim(self.store, self.feed.name, self.result.feed, self.again)
+            self.claimed = True
 
     def take(self, item: Item) -> None:
         """Keep an item for the next transaction."""
@@ -239,6 +255,8 @@ class _Run:
     def _append(self, finished: bool) -> None:
         if self.feed.format not in WITHOUT_TEXT:
             check_unchanged(self.store, self.tokeniser)
+        if self.pending and self.feed.has_made_key(self.pending[0]):
+            self.claim()
         records = [item.record for item in self.pending if item.record is not None]
         if self.replaces:
             records = [replace(record, replace=True) for record in records]

@@ -6,12 +6,13 @@ import json
 import re
 from typing import Any
 
+from trustream.feeds.csv_rows import listed
 from trustream.feeds.errors import InvalidValue
 from trustream.feeds.items import Items, Mark
 from trustream.feeds.lines import read_line_records
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
-from trustream.feeds.validation import make_record, make_words
+from trustream.feeds.validation import made_key, make_record, make_words
 from trustream.store.protocol import Record
 
 # The fields that words may come from: how an error begins, and what is expected.
@@ -20,6 +21,8 @@ _CONTENTS = {
     "tokens": (list, "the tokens", "are", "a list"),
     "counts": (dict, "the counts", "are", "an object"),
 }
+_MISSING = object()
+_DECODER = json.JSONDecoder()
 # Strings, which may hold brackets that mean nothing, and brackets.
 _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 
@@ -27,8 +30,9 @@ _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
     """Records of objects with `id` and one of `text`, `tokens`, `counts`.
 
-    `time` and `append_id` are taken if they are there, other fields are passed over, and so are
-    empty lines. Without `options.require_id`, an object without an id is named by its line.
+    `options.id_column`, `text_column` and `time_column` name other fields, and "a.b" a field in a
+    field. `time` and `append_id` are taken if they are there, other fields are passed over, and so
+    are empty lines. How an object without an id is named, `options.require_id` tells.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
@@ -37,12 +41,12 @@ def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
     >>> items[0].record
     Record(key='a', words=['cat'], time=None, append_id=None)
     >>> items[1].line, items[1].problem
-    (2, 'has none of text, tokens and counts, expected one')
+    (2, 'has none of text, tokens and counts, expected one; its fields are id: ...')
     """
     name = options.name or source.name
 
     def record(text: str, number: int) -> Record:
-        return _record(_parsed(text, options.max_depth), f"{name}:{number}", options)
+        return _record(_parsed(text, options.max_depth), name, number, options)
 
     return read_line_records(source, mark, options, record)
 
@@ -51,6 +55,13 @@ def _parsed(text: str, max_depth: int) -> Any:
     # Nearly always there are fewer brackets than that, so that nothing else has to be looked at.
     if text.count("[") + text.count("{") > max_depth and _is_deep(text, max_depth):
         raise InvalidValue(f"nested deeper than {max_depth} levels", advice="max_depth allows more")
+    try:
+        # What `json.loads` does for the usual line, without what it does for others.
+        value, end = _DECODER.raw_decode(text)
+        if end == len(text):
+            return value
+    except (ValueError, RecursionError):
+        pass
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
@@ -77,23 +88,62 @@ def _is_deep(text: str, max_depth: int) -> bool:
     return False
 
 
-def _record(value: Any, name: str, options: Options) -> Record:
-    """The record of an object; `name` is its key if it need not have an id and has none."""
+def _record(value: Any, name: str, number: int, options: Options) -> Record:
+    """The record of the object in a line of that number."""
     if not isinstance(value, dict):
-        expected = "an object with an id" if options.require_id else "an object"
+        expected = "an object with an id" if options.needs_id else "an object"
         raise InvalidValue(f"a JSON {type(value).__name__}", expected=expected)
-    if options.require_id and "id" not in value:
-        raise InvalidValue("has no id")
+    key = _MISSING if options.id_column is None else _field(value, options.id_column)
+    if key is _MISSING and options.needs_id:
+        raise _no_field(value, options.id_column or "id")
+    content = _content(value, options.text_column)
+    if key is _MISSING:
+        key = made_key(name, number, content, options)
+    if isinstance(content, str):
+        content = make_words(options.tokenise, content)
+    if options.time_column is None:
+        time = value.get("time")
+    elif (time := _field(value, options.time_column)) is _MISSING:
+        raise _no_field(value, options.time_column)
+    return make_record(key, content, time, value.get("append_id"), options.max_words)
+
+
+def _content(value: dict[str, Any], column: str) -> Any:
+    """What the words come from: a text, tokens or counts."""
+    if column != "text":
+        content = _field(value, column)
+        if content is _MISSING:
+            raise _no_field(value, column)
+        if not isinstance(content, str | list | dict):
+            found = f"is a {type(content).__name__}"
+            expected = "a string, a list of tokens, or an object of counts"
+            raise InvalidValue(found, field=column, expected=expected)
+        return content
     there = [field for field in _CONTENTS if field in value]
     if len(there) != 1:
         found = " and ".join(there) if there else "none of text, tokens and counts"
-        raise InvalidValue(f"has {found}", expected="one")
+        advice = None if there else f"its fields are {_listed(value)}: text_column names another"
+        raise InvalidValue(f"has {found}", expected="one", advice=advice)
     content = value[there[0]]
     kind, field, verb, expected = _CONTENTS[there[0]]
     if not isinstance(content, kind):
         found = f"{verb} a {type(content).__name__}"
         raise InvalidValue(found, field=field, expected=expected)
-    if isinstance(content, str):
-        content = make_words(options.tokenise, content)
-    time, append_id = value.get("time"), value.get("append_id")
-    return make_record(value.get("id", name), content, time, append_id, options.max_words)
+    return content
+
+
+def _field(value: dict[str, Any], path: str) -> Any:
+    """A field by its name, or by the names of fields in one another with dots between them."""
+    if path in value or "." not in path:
+        return value.get(path, _MISSING)
+    first, _, rest = path.partition(".")
+    inner = value.get(first)
+    return _field(inner, rest) if isinstance(inner, dict) else _MISSING
+
+
+def _no_field(value: dict[str, Any], name: str) -> InvalidValue:
+    return InvalidValue(f"has no {name}", advice=f"its fields are {_listed(value)}")
+
+
+def _listed(value: dict[str, Any]) -> str:
+    return listed([*map(str, value)]) if value else "none"

@@ -76,7 +76,7 @@ def read_lines(source: Source, mark: Mark, max_bytes: int) -> Iterator[Line | No
     1 4 b'one'
     2 8 b'two'
     """
-    if not mark.offset or _ends_a_line(source, mark.offset):
+    if ends_a_line(source, mark.offset):
         yield from split(source.chunks(mark.offset), mark, max_bytes)
         return
     before = Mark(mark.offset, mark.number - 1)
@@ -107,7 +107,7 @@ def read_line_records(
 
     def record(line: Line) -> Record | None:
         text = line.text(options.max_bytes)
-        return make(text, line.mark.number) if text.strip() else None
+        return None if not text or text.isspace() else make(text, line.mark.number)
 
     return make_items(source.name, mark, read_lines(source, mark, options.max_bytes), record)
 
@@ -143,8 +143,9 @@ def split(chunks: Iterable[bytes | None], mark: Mark, max_bytes: int) -> Iterato
         yield Line(Mark(offset + size, number + 1), last)
 
 
-def _ends_a_line(source: Source, offset: int) -> bool:
+def ends_a_line(source: Source, offset: int) -> bool:
+    """Whether a place in a file stands behind the end of a line, or nothing can come after it."""
     # A compressed file does not grow, so that nothing comes after its last line.
     if not isinstance(source, FileSource) or source.compressed:
         return True
-    return source.raw(offset - 1, 1) in (b"\n", b"")
+    return not offset or source.raw(offset - 1, 1) in (b"\n", b"")

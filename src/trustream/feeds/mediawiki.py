@@ -38,7 +38,8 @@ def read_mediawiki(source: Source, mark: Mark, options: Options) -> Items:
     [['felid']]
     """
     media = _media(source)
-    pages = split_pages(source.chunks(mark.offset), mark, options.max_bytes)
+    chunks = source.chunks(mark.offset)
+    pages = split_pages(chunks, mark, options.max_bytes, is_part=source.is_part)
     yield from make_items(source.name, mark, pages, lambda page: _record(page, options, media))
 
 
@@ -52,9 +53,11 @@ class Page(NamedTuple):
 
 
 def split_pages(
-    chunks: Iterable[bytes | None], mark: Mark, max_bytes: int
+    chunks: Iterable[bytes | None], mark: Mark, max_bytes: int, *, is_part: bool = False
 ) -> Iterator[Page | None]:
     """Chunks of bytes as pages; what is between pages is passed over.
+
+    Unless they are a part of a dump, the dump should be complete when they end.
 
     >>> chunks = [b"<mediawiki>\\n<page>1</pa", b"ge><page>22</page></mediawiki>"]
     >>> [page.content for page in split_pages(chunks, Mark(), 100)]
@@ -87,7 +90,7 @@ def split_pages(
             del data[:gone]
         # Its end may hold a part of the tag that is looked for.
         searched = max(0, len(data) - len(_END) + 1)
-    if inside or b"</mediawiki>" not in data:
+    if inside or not (is_part or b"</mediawiki>" in data):
         error = InvalidValue("the dump ends here: it is incomplete")
         yield Page(mark, line if inside else number + 1, b"", error)
 

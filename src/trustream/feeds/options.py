@@ -41,11 +41,14 @@ class Options:
         max_depth: a line of JSON with more lists and objects inside one another is a bad record.
         vocabulary: words by number, for "uci" and "ldac".
         delimiter: between columns; by the file's suffix if None.
-        require_id: whether a record must have an id, in "jsonl", "csv" and "parquet"; if not, one
-            without is named by its line or row.
-        id_column: column of document keys; None names documents by their row.
-        text_column: column of texts, or of lists of tokens in Parquet.
-        time_column: column of times; None if there is none.
+        require_id: whether a record must have an id, in "jsonl", "csv" and "parquet". If False, one
+            without is named by its line or row, `name:7`. None, the default, asks for ids where
+            `id_column` was chosen; elsewhere a record without one is named by its line and a hash
+            of what its words come from, `name:7:2437699e5972`.
+        id_column: column, or field, of document keys; None names documents by their line or row.
+        text_column: column of texts, or of lists of tokens in Parquet; field of a text, of a list
+            of tokens or of an object of counts in JSON, where "article.body" is a field in a field.
+        time_column: column, or field, of times; None if there is none, or in JSON `time` if there.
         user_column, item_column, rating_column, timestamp_column: of "ratings";
             `rating_column=None` counts every row as 1, `timestamp_column=None` has no times.
         threshold: ratings count as 1 from here on and not at all below; None takes a rating as a
@@ -65,7 +68,7 @@ class Options:
     max_depth: int = MAX_DEPTH
     vocabulary: Sequence[str] | None = None
     delimiter: str | None = None
-    require_id: bool = True
+    require_id: bool | None = None
     id_column: str | None = "id"
     text_column: str = "text"
     time_column: str | None = None
@@ -90,6 +93,13 @@ class Options:
         if isinstance(self.vocabulary, str | Mapping):
             kind = type(self.vocabulary).__name__
             raise ValueError(f"vocabulary is a {kind}, expected the words in a list")
+
+    @property
+    def needs_id(self) -> bool:
+        """Whether a record without an id is a bad one."""
+        if self.require_id is None:
+            return self.id_column not in ("id", None)
+        return self.require_id
 
     @property
     def rating_columns(self) -> RatingColumns:

@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
-from trustream.feeds.compression import CHUNK, decompressed_bz2, decompressed_xz
+from trustream.feeds.compression import CHUNK, decompressed_bz2, decompressed_xz, decompressed_zst
 from trustream.feeds.errors import FeedError
 from trustream.file_errors import readable
 
@@ -25,6 +25,7 @@ _COMPRESSED: dict[str, Any] = {
     ".gz": gzip.open,
     ".bz2": decompressed_bz2,
     ".xz": decompressed_xz,
+    ".zst": decompressed_zst,
 }
 
 
@@ -32,7 +33,7 @@ class FileSource:
     """A file, perhaps compressed; offsets are bytes of what is in it.
 
     Args:
-        path: the file; `.gz`, `.bz2` and `.xz` are decompressed.
+        path: the file; `.gz`, `.bz2`, `.xz` and `.zst` are decompressed.
         follow: wait at its end for more.
 
     >>> import tempfile
@@ -57,10 +58,15 @@ class FileSource:
             if not self.path.exists():
                 raise FeedError(f"there is no file {path}")
             if self.path.is_dir():
-                raise FeedError(f"{path} is a directory: name the files in it")
+                raise FeedError(f"{path} is a directory: name the files in it, or find_files does")
         if follow and self.compressed:
             raise FeedError(f"{self.name} is compressed and cannot be followed as it grows")
         self.follow = follow
+
+    @property
+    def is_part(self) -> bool:
+        """Whether more stands in the file than is read of it."""
+        return False
 
     @property
     def suffix(self) -> str:
@@ -144,6 +150,7 @@ class StreamSource:
     suffix = ""
     compressed = False
     follow = False
+    is_part = False
 
     def __init__(self, stream: IO[bytes] | None = None) -> None:
         self.stream = sys.stdin.buffer if stream is None else stream

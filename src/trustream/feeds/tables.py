@@ -13,6 +13,7 @@ from trustream.feeds.options import Options, RatingColumns
 from trustream.feeds.parquet_rows import is_parquet, open_parquet, parquet_rows
 from trustream.feeds.sources import Source
 from trustream.feeds.validation import (
+    made_key,
     make_count,
     make_name,
     make_record,
@@ -37,15 +38,15 @@ def read_document_table(
     [['cats', 'dogs']]
     """
     name = options.name or source.name
-    optional = [] if options.require_id else [options.id_column]
+    optional = [] if options.needs_id else [options.id_column]
     wanted = [options.id_column, options.text_column, options.time_column]
 
     def document(row: Row) -> Record:
         values = row.checked()
         key = values.get(options.id_column) if options.id_column else None
-        if options.id_column is None or (key is None and not options.require_id):
-            key = f"{name}:{row.line}"
         content = values[options.text_column]
+        if key is None and not options.needs_id:
+            key = made_key(name, row.line, content, options)
         if isinstance(content, str):
             if len(content) > options.max_bytes:
                 raise too_long(options.max_bytes)

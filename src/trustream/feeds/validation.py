@@ -6,14 +6,17 @@ all of them come from files.
 
 from __future__ import annotations
 
+import json
 import math
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime
+from hashlib import blake2b
 from typing import Any
 
 from trustream.feeds.errors import InvalidValue
-from trustream.feeds.options import MAX_WORDS
+from trustream.feeds.options import MAX_WORDS, Options
+from trustream.store.coded_words import CodedWords
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
 from trustream.store.protocol import Record
 
@@ -41,7 +44,10 @@ def make_record(
     ...
     trustream.feeds.errors.InvalidValue: the count of 'cat' is -2, expected a whole number from 1 on
     """
-    checked = _counts(words) if isinstance(words, Mapping) else _tokens(words)
+    if type(words) is CodedWords:  # of a text: letters throughout
+        checked: Any = words
+    else:
+        checked = _counts(words) if isinstance(words, Mapping) else _tokens(words)
     if len(checked) > max_words:
         raise InvalidValue(
             f"has {len(checked)} words",
@@ -56,7 +62,7 @@ def make_record(
     )
 
 
-def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> list[str]:
+def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> Sequence[str]:
     """The words of a text, without those that are too long for a store.
 
     A text is not to blame for a formula or a sequence of letters in it; tokens that somebody chose
@@ -65,7 +71,10 @@ def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> list[str]
     >>> make_words(str.split, "short " + "x" * 501)
     ['short']
     """
-    words = list(tokenise(text))
+    found = tokenise(text)
+    if type(found) is CodedWords:  # which come without
+        return found
+    words = list(found)
     if words and max(map(len, words)) > MAX_CHARACTERS:
         return [word for word in words if len(word) <= MAX_CHARACTERS]
     return words
@@ -83,6 +92,24 @@ def make_name(what: str, value: Any) -> str:
         raise unexpected(what, value, "a string or a whole number")
     _check_text(what, value)
     return value
+
+
+def made_key(name: str, line: int, content: Any, options: Options) -> str:
+    """The key of a document that has none: by its line and, unless that was given up, its content.
+
+    The same file gives the same keys when it is read again; a line with another content does not
+    get the key of the one that was there before.
+
+    >>> made_key("pets.jsonl", 7, "Cats and dogs", Options())
+    'pets.jsonl:7:2437699e5972'
+    >>> made_key("pets.jsonl", 7, "Cats and dogs", Options(require_id=False))
+    'pets.jsonl:7'
+    """
+    if options.require_id is False or options.id_column is None:
+        return f"{name}:{line}"
+    text = content if isinstance(content, str) else json.dumps(content)
+    digest = blake2b(text.encode(errors="surrogatepass"), digest_size=6).hexdigest()
+    return f"{name}:{line}:{digest}"
 
 
 def make_time(value: Any) -> float:

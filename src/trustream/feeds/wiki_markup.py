@@ -16,7 +16,8 @@ _ELEMENT = re.compile(
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
-_BRACKET = re.compile(r"\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\]")
+# Links and templates with nothing in brackets inside, which most are, are found as a whole.
+_BRACKET = re.compile(r"\[\[([^][{}]*+)\]\]|\{\{[^][{}]*+\}\}|\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\]")
 _ADDRESS = re.compile(r"\[?(?:https?:|ftp:|mailto:)?//[^\s\[\]<>|]+", re.IGNORECASE)
 _SWITCH = re.compile(r"__[A-Z]+__")
 # Larger than any character's, and html.unescape does not take all of them.
@@ -67,11 +68,14 @@ def _without_brackets(text: str, media: Collection[str]) -> str:
     for match in _BRACKET.finditer(text):
         pieces.append(text[place : match.start()])
         place = match.end()
-        bracket = match[0]
+        bracket, link = match[0], match[1]
         if bracket not in _PARTNER:
-            opened.append((bracket, len(pieces)))
-            if len(opened) > _MAX_OPEN:
+            if len(opened) == _MAX_OPEN:
                 del opened[0]
+            if link is not None:
+                pieces.append(_shown(link, media))
+            elif len(bracket) == 2:
+                opened.append((bracket, len(pieces)))
             continue
         partner = _PARTNER[bracket]
         # Those opened after it are taken as closed with it. Few are looked at, to save time.
@@ -96,8 +100,9 @@ def _unescaped(text: str) -> str:
 
 def _shown(link: str, media: Collection[str]) -> str:
     """What a reader sees of the inside of a link."""
-    target, _, _ = link.partition("|")
-    namespace, colon, _ = target.partition(":")
-    if colon and namespace.strip().lower() in media:
-        return ""
+    if ":" in link:
+        target, _, _ = link.partition("|")
+        namespace, colon, _ = target.partition(":")
+        if colon and namespace.strip().lower() in media:
+            return ""
     return link.rpartition("|")[2]

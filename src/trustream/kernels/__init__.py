@@ -10,6 +10,7 @@ mixture    responsibilities and sums of mixtures, of Bernoullis above all
 priors     steps on the parameters of a Dirichlet prior (empirical Bayes)
 likelihood estimators of the likelihood of held-out documents
 sparse     whether the arrays of a sparse matrix fit together
+words      the words of texts, as numbers
 ========== =====================================================================================
 
 Conventions: a kernel works on the range [start, stop) of documents or words, writes only what
@@ -23,7 +24,7 @@ import importlib
 from functools import cache
 from types import ModuleType
 
-SUBJECTS = ("lda", "mixture", "priors", "likelihood", "sparse")
+SUBJECTS = ("lda", "mixture", "priors", "likelihood", "sparse", "words")
 BACKENDS = ("compiled", "reference")
 # Numbers in a vector of the compiled kernels; some arrays are padded to a multiple of it.
 LANES = 8

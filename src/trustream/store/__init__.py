@@ -9,6 +9,7 @@ and a `reader`; `database` has the SQL that SQLite and PostgreSQL share.
 
 from trustream.store.addresses import resolve_address, shown_address
 from trustream.store.check_result import CheckResult, Damage
+from trustream.store.coded_words import CodedWords, WordTable
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import MissingStoreError, PositionError, RecordError, StoreError
 from trustream.store.held_lease import HeldLease
@@ -30,6 +31,7 @@ from trustream.store.protocol import (
 __all__ = [
     "Appended",
     "CheckResult",
+    "CodedWords",
     "Damage",
     "DocumentStore",
     "Documents",
@@ -50,6 +52,7 @@ __all__ = [
     "Totals",
     "Vocabulary",
     "VocabularyChanges",
+    "WordTable",
     "open_store",
     "resolve_address",
     "shown_address",

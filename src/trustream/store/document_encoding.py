@@ -21,6 +21,8 @@ Ints = NDArray[np.int64]
 PAIR_BYTES = 8
 _WORD_BITS = 32
 _WORD = (1 << _WORD_BITS) - 1
+# Words in a document, on average, from which on documents are sorted one by one.
+_FEW = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ def sum_pairs(pairs: Ints, counts: Ints | None) -> PairCounts:
     if not len(pairs):
         return PairCounts(pairs, np.zeros(0, np.int64))
     if counts is None:
-        pairs = np.sort(pairs)
+        pairs = _sorted(pairs)
     else:
         order = np.argsort(pairs, kind="stable")
         pairs, counts = pairs[order], counts[order]
@@ -112,6 +114,25 @@ def sum_pairs(pairs: Ints, counts: Ints | None) -> PairCounts:
     else:
         sums = np.add.reduceat(counts, starts)
     return PairCounts(pairs[starts], sums)
+
+
+def _sorted(pairs: Ints) -> Ints:
+    """Pairs in order; where documents come one after the other, each is sorted by itself.
+
+    Sorting short parts takes a quarter of the time.
+
+    >>> _sorted(pair(np.array([0, 0, 1, 1]), np.array([3, 2, 9, 1]))).tolist()
+    [2, 3, 4294967297, 4294967305]
+    """
+    documents = pairs >> _WORD_BITS
+    steps = documents[1:] - documents[:-1]
+    starts = np.flatnonzero(steps) + 1
+    if len(starts) * _FEW > len(pairs) or (len(starts) and steps.min() < 0):
+        return np.sort(pairs)
+    pairs = pairs.copy()
+    for start, stop in pairwise([0, *starts.tolist(), len(pairs)]):
+        pairs[start:stop].sort()
+    return pairs
 
 
 def add(old: PairCounts, new: PairCounts) -> tuple[PairCounts, Ints]:

@@ -31,7 +31,8 @@ class Record:
 
     Attributes:
         key: the name of the document; 1 to 500 characters.
-        words: tokens in order, or a mapping from words to counts (positive integers).
+        words: tokens in order, or a mapping from words to counts (positive integers). Tokens by
+            their numbers in a table that many records share (`CodedWords`) are stored fastest.
         time: when the document was made, in seconds since 1970, for retention; None is now, in
             whole seconds. A later part moves it forward, never back.
         append_id: a name of this record that the sender chooses: a second record with the same id

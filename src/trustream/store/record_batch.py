@@ -6,11 +6,13 @@ import math
 import numbers
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, groupby
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.store.coded_words import CodedTokens, CodedWords, WordTable
 from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, name_fault
 from trustream.store.protocol import Record
@@ -29,7 +31,7 @@ class RecordBatch:
     """
 
     records: list[Record]
-    words: list[str]
+    words: Sequence[str]
     lengths: NDArray[np.int64]
     counts: NDArray[np.int64] | None
     replaces: bool = False
@@ -50,11 +52,36 @@ def flatten(records: Iterable[Record]) -> RecordBatch:
         for index, record in enumerate(records):
             _check_names(index, record)
     replaces = True in {record.replace for record in records}
-    if {type(record.words) for record in records} <= {list}:
+    kinds = {type(record.words) for record in records}
+    if kinds <= {list}:
         words = list(chain.from_iterable(record.words for record in records))
         lengths = _lengths([record.words for record in records])
         return RecordBatch(records, words, lengths, None, replaces)
-    return _mixed(records, replaces)
+    return _coded(records, replaces) if kinds == {CodedWords} else _mixed(records, replaces)
+
+
+def _coded(records: list[Record], replaces: bool) -> RecordBatch:
+    """Records whose words have codes."""
+    contents = [record.words for record in records if isinstance(record.words, CodedWords)]
+    parts: list[tuple[WordTable, NDArray[np.integer[Any]]]] = []
+    index = 0
+    for _, group in groupby(contents, lambda content: id(content.table)):
+        together = list(group)
+        table = together[0].table
+        codes = np.concatenate([content.codes for content in together])
+        if len(codes) and _are_wrong(codes, table):
+            wrong = next(i for i, c in enumerate(together) if len(c) and _are_wrong(c.codes, table))
+            raise RecordError(
+                index + wrong,
+                f"codes of words are not whole numbers from 0 to {len(table) - 1}, as in its table",
+            )
+        parts.append((table, codes))
+        index += len(together)
+    return RecordBatch(records, CodedTokens(parts), _lengths(contents), None, replaces)
+
+
+def _are_wrong(codes: NDArray[Any], table: WordTable) -> bool:
+    return codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= len(table)
 
 
 def _mixed(records: list[Record], replaces: bool) -> RecordBatch:
@@ -79,7 +106,7 @@ def _mixed(records: list[Record], replaces: bool) -> RecordBatch:
     return RecordBatch(records, words, _lengths(parts), counts, replaces)
 
 
-def _lengths(parts: list[Collection[str]]) -> NDArray[np.int64]:
+def _lengths(parts: Sequence[Collection[str]]) -> NDArray[np.int64]:
     return np.fromiter(map(len, parts), np.int64, len(parts))
 
 
@@ -128,16 +155,18 @@ def check_words(batch: RecordBatch, suspects: Iterable[object]) -> None:
 def _are_names_fine(records: list[Record]) -> bool:
     """Whether keys, times and append ids are surely right: all at once, which is much faster."""
     try:
-        keys = [record.key for record in records]
-        rest = {record.time for record in records} | {record.append_id for record in records}
+        names = [record.key for record in records]
+        names += [record.append_id for record in records if record.append_id is not None]
+        times = {record.time for record in records if record.time is not None}
         flags = {type(record.replace) for record in records}
-        text = "".join(keys)
+        text = "".join(names)
         text.encode()
     except (AttributeError, TypeError, UnicodeEncodeError):
         return False
-    lengths = set(map(len, keys))
+    lengths = set(map(len, names))
     short = min(lengths, default=1) >= 1 and max(lengths, default=1) <= MAX_CHARACTERS
-    return short and "\0" not in text and rest <= {None} and flags <= {bool}
+    plain = set(map(type, times)) <= {int, float} and all(map(math.isfinite, times))
+    return short and "\0" not in text and plain and flags <= {bool}
 
 
 def _check_names(index: int, record: Record) -> None:

@@ -1,0 +1,1 @@
+"""Kernels that find the words of texts and number them."""

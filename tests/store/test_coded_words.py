@@ -1,0 +1,107 @@
+"""Words by their numbers in a table: stored as the words themselves are."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trustream.store import CodedWords, DocumentStore, Record, RecordError, WordTable, open_store
+
+WORDS = [f"w{i}" for i in range(400)]
+
+
+def content(store: DocumentStore) -> dict[str, Any]:
+    words = store.vocabulary().words
+    found: dict[str, Any] = {"words": list(words), "totals": store.totals()}
+    for block in store.scan():
+        for row, key in enumerate(block.keys):
+            part = slice(block.indptr[row], block.indptr[row + 1])
+            found[key] = (block.indices[part].tolist(), block.counts[part].tolist())
+    return found
+
+
+def batches(rng: np.random.Generator, tables: list[WordTable]) -> list[list[Record]]:
+    """Records with codes of several tables, repeated ids, and documents that grow."""
+    found = []
+    for _ in range(12):
+        batch = []
+        for i in range(int(rng.integers(1, 60))):
+            table = tables[int(rng.integers(len(tables)))]
+            codes = rng.integers(0, len(table), int(rng.integers(0, 40)))
+            name = f"a{rng.integers(200)}" if i % 5 == 0 else None
+            batch.append(Record(f"d{rng.integers(80)}", CodedWords(table, codes), 5.0, name))
+        found.append(batch)
+        tables[-1].extend([f"new{len(tables[-1])}", "w1"])
+    return found
+
+
+@pytest.mark.parametrize("settings", [{"min_documents": 3}, {"vocabulary": WORDS[5:90]}])
+def test_as_words(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """The same documents, columns and totals; a word may have several codes."""
+    rng = np.random.default_rng(0)
+    tables = [WordTable(WORDS), WordTable(rng.permutation(WORDS + WORDS[:50]).tolist())]
+    contents = []
+    with open_store(tmp_path / "coded.db", **settings) as coded:
+        with open_store(tmp_path / "plain.db", **settings) as plain:
+            for batch in batches(rng, [*tables, WordTable(["a"])]):
+                done = coded.append(batch)
+                words = [
+                    Record(record.key, list(record.words), record.time, record.append_id)
+                    for record in batch
+                ]
+                assert plain.append(words) == done
+                # Both kinds in one append.
+                extra = [Record("mixed", ["x"], 5.0), batch[0], Record("mixed", {"y": 2}, 5.0)]
+                coded.append(extra)
+                plain.append([extra[0], words[0], extra[2]])
+            contents = [content(coded), content(plain)]
+            assert coded.check().ok
+    assert contents[0] == contents[1]
+
+
+def test_tables_that_are_gone_are_forgotten(tmp_path: Path) -> None:
+    """Another table may get the place in memory of one that is gone, and has other words."""
+    with open_store(tmp_path / "topics.db", min_documents=1) as store:
+        for i in range(200):
+            table = WordTable([f"w{i}", f"v{i}"])
+            store.append([Record(str(i), CodedWords(table, np.array([0, 1, 1])))])
+            del table
+            gc.collect()
+        words = store.vocabulary().words
+        for i in range(200):
+            found = store.read([str(i)])
+            counts = dict(zip([words[c] for c in found.indices], found.counts, strict=True))
+            assert counts == {f"w{i}": 1, f"v{i}": 2}
+
+
+def test_another_writer_in_between(tmp_path: Path) -> None:
+    """What is known of a table is still so after a failed append and others' appends."""
+    table = WordTable(["cat", "dog"])
+    with open_store(tmp_path / "topics.db", min_documents=1) as one:
+        with open_store(tmp_path / "topics.db") as two:
+            one.append([Record("a", CodedWords(table, np.array([0])))])
+            two.append([Record("b", ["bird", "dog"])])
+            table.extend(["", "bird"])
+            with pytest.raises(RecordError, match="has 0 characters"):
+                one.append([Record("c", CodedWords(table, np.array([1, 2])))])
+            one.append([Record("c", CodedWords(table, np.array([1, 3, 0])))])
+            words = two.vocabulary().words
+            assert sorted(words[c] for c in two.read(["c"]).indices) == ["bird", "cat", "dog"]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: np.array([0, 2]), lambda: np.array([-1]), lambda: np.array([0.0, 1.0])]
+)
+def test_codes_of_no_word(tmp_path: Path, make: Callable[[], Any]) -> None:
+    table = WordTable(["cat", "dog"])
+    good = Record("a", CodedWords(table, np.array([0])))
+    with open_store(tmp_path / "topics.db") as store:
+        with pytest.raises(RecordError, match="not whole numbers from 0 to 1") as error:
+            store.append([good, Record("b", CodedWords(table, make())), good])
+        assert error.value.index == 1
+        assert store.totals().documents == 0
