@@ -1,35 +1,30 @@
-"""What the three estimators share: fit, partial_fit, elbo, saving."""
+"""How estimators learn: fit and partial_fit."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from trustream import matrices, persist
-from trustream._schema import Array, check_entries
-from trustream.estimators import parameters, saving
+from trustream import matrices
+from trustream.estimators import parameters
 from trustream.estimators.bounds import Bounds
-from trustream.estimators.progress import compilation_notice, progress
+from trustream.estimators.progress import progress
 from trustream.inference.algorithm import Start
 from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import State
 from trustream.kernels import threads
-from trustream.learning import algorithms, state_arrays
+from trustream.learning import algorithms
 from trustream.learning.learner import Learner, is_smoothed
 from trustream.learning.recipe import DataSize, Recipe
 
-_warm: set[tuple[type, str]] = set()
 # How often rows given to partial_fit are taken to stand in what is shown already. Rows that are new
 # do not, but nobody says that they are, and what is taken for new would be smoothed too little.
 _WEIGHT = 2.0
@@ -47,46 +42,10 @@ def _has_partial_fit(estimator: Any) -> bool:
     return True
 
 
-class _Unchanged:
-    """See `VariationalEstimator._unchanged_on_error`.
-
-    Not a generator, which would put back what it remembers when it is collected, much later.
-    """
-
-    def __init__(self, estimator: Any) -> None:
-        self._estimator, self._before = estimator, estimator.__dict__.copy()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._estimator.__dict__ = self._before
-
-
-class VariationalEstimator(Bounds, BaseEstimator):
-    """Base of the estimators; see the classes themselves for parameters.
-
-    A fitted estimator holds `_state` (what `inference` needs to go on), `_rng` (random numbers of
-    the steps to come) and `_n_samples_seen`, and `_model`, which is only a cache.
-    """
-
-    _kept: Restorable[State]
-    _rng: np.random.Generator
-
-    @property
-    def _state(self) -> State:
-        return self._kept.value
-
-    @_state.setter
-    def _state(self, state: State) -> None:
-        self._kept = Restorable(state)
+class VariationalEstimator(Bounds):
+    """Base of the estimators: learning. See the classes themselves for parameters."""
 
     # --- what each estimator says of itself
-
-    @abstractmethod
-    def _build_model(self, n_features: int) -> Any:
-        """The model for the parameters as they are now."""
 
     @abstractmethod
     def _build_prior(self, X: Any) -> Any:
@@ -121,14 +80,6 @@ class VariationalEstimator(Bounds, BaseEstimator):
             return here
         share = X.shape[0] / (self._n_samples_seen + X.shape[0])
         return (1 - share) * self._mean_tokens + share * here
-
-    @abstractmethod
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
-        """What the arrays of a saved state must be."""
-
-    @abstractmethod
-    def _array_params(self, n_features: int) -> dict[str, Array]:
-        """Parameters that may be arrays, and what they must be in a file."""
 
     def _finish(self, X: Any) -> None:
         """Called at the end of `fit` with the validated data."""
@@ -290,52 +241,9 @@ class VariationalEstimator(Bounds, BaseEstimator):
         names: list[str] = super()._get_param_names()
         return names
 
-    def _unchanged_on_error(self) -> _Unchanged:
-        """A context that leaves every attribute as it was if something goes wrong inside."""
-        return _Unchanged(self)
-
-    # --- what is fitted
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state")
-
-    @property
-    def n_batch_iter_(self) -> int:
-        """Steps taken since the start."""
-        self._check_is_fitted()
-        return self._state.n_steps
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components
-
-    @property
-    def _shown(self) -> State:
-        """The state for the data that there are: what everything but learning looks at."""
-        self._check_is_fitted()
-        return published(self._build_model(self.n_features_in_), self._state)
-
-    def _check_is_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            # An AttributeError as well, so that hasattr() says no before fit.
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
-
     def _check_fitted_data(self, X: Any) -> Any:
         self._check_unchanged()
         return self._check_data(X, reset=False)
-
-    def _check_unchanged(self) -> None:
-        """Refuse parameters that do not describe what is fitted: kernels trust shapes and types."""
-        self._check_is_fitted()
-        state = replace(self._state, memory=None, mean=None)
-        try:
-            table = self._format(self.n_features_in_).arrays
-            check_entries(state_arrays.to_arrays(state)[0], table)
-        except ValueError as error:
-            raise ValueError(
-                f"this {type(self).__name__} was fitted with other parameters than it has now "
-                f"({error}): change them back, or fit it again"
-            ) from error
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         """X as scikit-learn takes it; if sparse, a `matrices.csr`."""
@@ -347,58 +255,3 @@ class VariationalEstimator(Bounds, BaseEstimator):
         X = validate_data(self, X, reset=reset, **options)
         made_of_a_frame = sp.issparse(X) and not isinstance(X, sp.csr_array)
         return matrices.csr(X) if made_of_a_frame else X
-
-    def _current_model(self) -> Any:
-        """The model for the parameters as they are now, compiled and ready."""
-        model = self._build_model(self.n_features_in_)
-        if getattr(self, "_model", None) != model:
-            self._model = model
-            self._warm_up(model.dtype)
-        return self._model
-
-    def _warm_up(self, dtype: str) -> None:
-        key = (type(self), dtype)
-        if key not in _warm:
-            _warm.add(key)
-            with compilation_notice():
-                self._compile(dtype)
-
-    @abstractmethod
-    def _example(self) -> np.ndarray:
-        """Two data points that the estimator takes."""
-
-    def _compile(self, dtype: str) -> None:
-        """Run every kernel once on next to nothing, as the parameters are now."""
-        tiny = clone(self).set_params(
-            n_components=2, batch_size=2, max_iter=1, n_init=1, total_samples=None, verbose=0,
-            callback=None, random_state=0, **self._tiny_parameters(),
-        )  # fmt: skip
-        tiny.fit(self._example())
-        tiny.elbo(self._example())
-
-    def _tiny_parameters(self) -> dict[str, Any]:
-        """Parameters whose shapes do not fit `_example`, as they should be instead."""
-        return {}
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {key: value for key, value in state.items() if key != "_model"}
-
-    def __copy__(self) -> Any:
-        # Steps change the memory of what is fitted: a copy has its own.
-        return copy.deepcopy(self)
-
-    # --- disk
-
-    def save(self, path: Any) -> None:
-        """Write the fitted estimator to a file; `trustream.load(path)` reads it again.
-
-        The file holds parameters, priors, clock and random state, so that `partial_fit` goes on
-        exactly as it would have. A `callback` is not saved.
-        """
-        self._check_is_fitted()
-        persist.write(path, *saving.to_arrays(self))
-
-    @classmethod
-    def _from_contents(cls, contents: persist.Contents) -> Any:
-        return saving.from_contents(cls, contents)

@@ -12,18 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from trustream import persist
 from trustream._schema import Array
-from trustream.estimators import parameters
+from trustream.estimators import gaussian_priors, parameters
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
 from trustream.learning import state_arrays
 from trustream.models.mixture import GaussianModel, GaussianPrior, gaussian_start
 from trustream.models.mixture.gaussian_features import LARGEST
-
-# Rows that a prior from data looks at, and what is added to its variances, relative to themselves,
-# so that data in a plane have an invertible covariance.
-_MOST_ROWS = 20_000
-_RIDGE = 1e-6
 
 
 @persist.register
@@ -253,33 +248,7 @@ class GaussianMixture(MixtureEstimator):
         return model.start(prior, m, v)
 
     def _build_prior(self, X: Any) -> GaussianPrior:
-        n_features = X.shape[1]
-        rows = np.asarray(X[:: -(-X.shape[0] // _MOST_ROWS)], np.float64)
-        mean, scale = self.mean_prior, self.covariance_prior
-        if scale is None:
-            scale = _covariance(rows, diagonal=self.covariance_type == "diag")
-        mean = rows.mean(axis=0) if mean is None else np.asarray(mean, np.float64)
-        scale = np.asarray(scale, np.float64)
-        square = self.covariance_type != "diag"
-        shapes: list[tuple[str, np.ndarray, tuple[int, ...]]] = [
-            ("mean_prior", mean, (n_features,)),
-            ("covariance_prior", scale, (n_features, n_features) if square else (n_features,)),
-        ]
-        for name, value, shape in shapes:
-            if value.shape != shape:
-                raise ValueError(f"{name} has shape {value.shape}, expected {shape}")
-            if not np.isfinite(value).all():
-                raise ValueError(f"{name} must be finite")
-        s, nu = self.mean_precision_prior, self.degrees_of_freedom_prior
-        lowest = n_features - 1 if square else 0
-        # The least whole number for which the prior's expected covariance is Psi itself.
-        nu = lowest + 3 if nu is None else nu
-        if nu <= lowest:
-            raise ValueError(f"degrees_of_freedom_prior must be above {lowest}, got {nu}")
-        try:
-            return GaussianPrior(self._weight_prior(), mean, 1.0 if s is None else s, scale, nu)
-        except ValueError as error:
-            raise ValueError(f"covariance_prior: {error}") from error
+        return gaussian_priors.prior(self, X)
 
     def _most_per_batch(self) -> int:
         # A covariance needs more points than it has rows, whatever the rate forgets.
@@ -295,14 +264,3 @@ class GaussianMixture(MixtureEstimator):
                 "sums of squares do not overflow: look for extreme values, or rescale the data"
             )
         return X
-
-
-def _covariance(rows: np.ndarray, diagonal: bool) -> np.ndarray:
-    """Covariance of the rows, or its diagonal, with a ridge that makes it invertible."""
-    variances = rows.var(axis=0)
-    # Each feature in its own units. One that does not vary tells nothing of its scale: 1, then.
-    ridge = np.where(variances > 0, _RIDGE * variances, 1.0)
-    if diagonal:
-        return variances + ridge
-    centred = rows - rows.mean(axis=0)
-    return centred.T @ centred / rows.shape[0] + np.diag(ridge)
