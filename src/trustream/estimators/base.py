@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import validate_data
 
-from trustream import matrices
+from trustream import _texts, matrices
 from trustream.estimators import parameters
 from trustream.estimators.bounds import Bounds
 from trustream.estimators.progress import progress
@@ -46,6 +46,9 @@ class VariationalEstimator(Bounds):
     """Base of the estimators: learning. See the classes themselves for parameters."""
 
     # --- what each estimator says of itself
+
+    # What to pass in the place of texts.
+    _instead_of_texts = _texts.COUNTS
 
     @abstractmethod
     def _build_prior(self, X: Any) -> Any:
@@ -252,6 +255,14 @@ class VariationalEstimator(Bounds):
             X = matrices.csr(X)
         else:
             matrices.check_frame(X)
-        X = validate_data(self, X, reset=reset, **options)
+        given = X
+        try:
+            X = validate_data(self, X, reset=reset, **options)
+        except (TypeError, ValueError):
+            _texts.refuse(given, instead=self._instead_of_texts)
+            raise
+        if X.dtype.kind == "O":
+            # Of columns with categories, which scikit-learn lets pass.
+            _texts.refuse(given, instead=self._instead_of_texts)
         made_of_a_frame = sp.issparse(X) and not isinstance(X, sp.csr_array)
         return matrices.csr(X) if made_of_a_frame else X

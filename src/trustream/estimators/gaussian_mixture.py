@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from trustream import persist
+from trustream import _texts, persist
 from trustream._schema import Array
 from trustream.estimators import gaussian_priors, parameters
 from trustream.estimators.mixture import MixtureEstimator
@@ -122,6 +122,7 @@ class GaussianMixture(MixtureEstimator):
     True
     """
 
+    _instead_of_texts = _texts.NUMBERS
     _most_in_batch = 500
     _inner = 5
     _parameter_constraints = {
