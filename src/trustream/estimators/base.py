@@ -15,11 +15,12 @@ from sklearn.utils.validation import validate_data
 from trustream import _texts, matrices
 from trustream.estimators import parameters
 from trustream.estimators.bounds import Bounds
+from trustream.estimators.early_stopping import Watch
 from trustream.estimators.progress import progress
 from trustream.inference.algorithm import Start
 from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
-from trustream.inference.state import State
+from trustream.inference.state import Info, State
 from trustream.kernels import threads
 from trustream.learning import algorithms
 from trustream.learning.learner import Learner, is_smoothed
@@ -110,28 +111,45 @@ class VariationalEstimator(Bounds):
         if goes_on:
             self._check_unchanged()
         X = self._check_data(X, reset=not goes_on)
-        learner, size = self._learner(), self._size(X)
-        learner.recipe.check_population(size.n_documents)
+        learner = self._learner()
+        learner.recipe.check_population(X.shape[0])
         rng = copy.deepcopy(self._rng) if goes_on else parameters.generator(self.random_state)
+        X, watched = self._set_aside(X, rng)
+        size = self._size(X)
+        n_starts = 1 if goes_on else self._n_starts(size)
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
-            for _ in range(1 if goes_on else self.n_init):
-                state, n_iter = self._run(
-                    learner, self._start(learner, X, rng, goes_on), X, size, rng
-                )
+            for _ in range(n_starts):
+                start = self._start(learner, X, rng, goes_on)
+                state, n_iter = self._run(learner, start, X, size, rng, self._watch(watched))
                 state = learner.smoothed(state, X, rng)
-                value = 0.0
-                if self.n_init > 1 and not goes_on:
-                    shown = published(learner.model, state)
-                    value = self._bound(self._bounding_model(), shown, X)[0]
+                value = self._start_value(state, X) if n_starts > 1 else 0.0
                 if best is None or value > best[0]:
                     best = (value, state, n_iter)
             _, self._state, self.n_iter_ = best  # type: ignore[misc]
             self._rng = rng
             self._n_samples_seen = X.shape[0]
             self._mean_tokens = size.n_tokens / size.n_documents
-            self._finish(X)
+            self._finish(watched)
         return self
+
+    def _n_starts(self, size: DataSize) -> int:
+        """Starts that are tried on so much data."""
+        n_init: int = self.n_init
+        return n_init
+
+    def _start_value(self, state: State, X: Any, n_documents: float | None = None) -> float:
+        """The bound by which starts are compared, in nats."""
+        shown = published(self._current_model(), state)
+        return self._bound(self._bounding_model(), shown, X, n_documents)[0]
+
+    def _set_aside(self, X: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+        """(data that `fit` learns from, data that it watches)."""
+        return X, X
+
+    def _watch(self, X: Any) -> Watch | None:
+        """What tells a fit that watches X that it may end; None if nothing does."""
+        return None
 
     def _learner(self) -> Learner:
         return Learner(self._current_model(), self._recipe())
@@ -156,20 +174,41 @@ class VariationalEstimator(Bounds):
         return model.initial(prior, rng)
 
     def _run(
-        self, learner: Learner, state: State, X: Any, size: DataSize, rng: np.random.Generator
+        self,
+        learner: Learner,
+        state: State,
+        X: Any,
+        size: DataSize,
+        rng: np.random.Generator,
+        watch: Watch | None,
     ) -> tuple[State, int]:
+        """(the state at the end, passes done)."""
         steps_per_pass, n_passes = learner.length(size)
-        done, model = 0, learner.model
+        done, model, ending = 0, learner.model, None
         name = type(self).__name__
         steps = learner.passes(state, X, rng, size, self._starts(model, X))
         del state  # its lambda is consumed by the first step
         with progress(name, n_passes * steps_per_pass, steps_per_pass, self.verbose) as report:
             for state, info in steps:
                 done += 1
-                report(done, info)
+                measured, settled = "", False
+                if watch is not None and done % steps_per_pass == 0:
+                    n_done = done // steps_per_pass
+                    settled = watch.has_settled(published(model, state), n_done)
+                    if watch.is_due(n_done):
+                        measured = f", perplexity {watch.value:.1f}"
+                report(done, info, measured)
                 if self.callback is not None and self.callback(published(model, state), info):
                     break
-        return learner.algorithm.finish(state), -(-done // steps_per_pass)
+                if settled:
+                    ending = learner.ending(size, done // steps_per_pass)
+                    if ending is not None:
+                        break
+        n_iter = -(-done // steps_per_pass)
+        if ending is not None and ending.recipe.max_iter > 0:
+            state, more = self._run(ending, state, X, size, rng, None)
+            return state, n_iter + more
+        return learner.algorithm.finish(state), n_iter
 
     @available_if(_has_partial_fit)
     def partial_fit(self, X: Any, y: Any = None) -> Any:
@@ -202,28 +241,16 @@ class VariationalEstimator(Bounds):
             if self.total_samples is not None:
                 learner.recipe.check_population(n_documents)
             length = self._mean_length(X, first)
-            if first:
-                kept = Restorable(self._start(learner, X, rng, False))
-            else:
-                kept = self._kept
-            state = kept.value
-            kept.protect(generator_savepoint(rng))
-            # The last half of what was seen.
-            window = max(1.0, seen / 2)
-            if is_smoothed(state.n_steps):
-                state = learner.smoothed(state, X, rng, _WEIGHT)
-            state, info = learner.step(
-                state,
-                learner.batch(X),
-                n_documents,
-                rng=rng,
-                window=window,
-                population=learner.population(
-                    DataSize(n_documents, n_documents * length, X.shape[1])
-                ),
-                start=lambda prior, rng: self._initial(learner.model, prior, X, rng),
-                protect=kept.protect,
-            )
+            n_starts = self._n_starts(self._size(X)) if first else 1
+            best: tuple[float, State, Info] | None = None
+            for _ in range(n_starts):
+                kept = Restorable(self._start(learner, X, rng, False)) if first else self._kept
+                kept.protect(generator_savepoint(rng))
+                state, info = self._step(learner, kept, X, rng, seen, n_documents, length)
+                value = self._start_value(state, X, n_documents) if n_starts > 1 else 0.0
+                if best is None or value > best[0]:
+                    best = (value, state, info)
+            _, state, info = best  # type: ignore[misc]
             # The step is done with this call, which no interrupt divides.
             self.__dict__.update(
                 _kept=Restorable(state),
@@ -235,6 +262,31 @@ class VariationalEstimator(Bounds):
         if self.callback is not None:
             self.callback(self._shown, info)
         return self
+
+    def _step(
+        self,
+        learner: Learner,
+        kept: Restorable[State],
+        X: Any,
+        rng: np.random.Generator,
+        seen: int,
+        n_documents: float,
+        length: float,
+    ) -> tuple[State, Info]:
+        """One step of `partial_fit` on rows that stand for n_documents of that mean length."""
+        state = kept.value
+        if is_smoothed(state.n_steps):
+            state = learner.smoothed(state, X, rng, _WEIGHT)
+        return learner.step(
+            state,
+            learner.batch(X),
+            n_documents,
+            rng=rng,
+            window=max(1.0, seen / 2),  # the last half of what was seen
+            population=learner.population(DataSize(n_documents, n_documents * length, X.shape[1])),
+            start=lambda prior, rng: self._initial(learner.model, prior, X, rng),
+            protect=kept.protect,
+        )
 
     @classmethod
     @cache

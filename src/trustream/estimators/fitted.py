@@ -92,8 +92,11 @@ class Fitted(BaseEstimator):
 
     def _check_is_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
-            # An AttributeError as well, so that hasattr() says no before fit.
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+            # In scikit-learn's words. An AttributeError as well, so that hasattr() says no.
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
 
     def _check_unchanged(self) -> None:
         """Refuse parameters that do not describe what is fitted: kernels trust shapes and types."""

@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from trustream import _texts, persist
 from trustream._schema import Array
 from trustream.estimators import gaussian_priors, parameters
-from trustream.estimators.mixture import MixtureEstimator
+from trustream.estimators.fitted_gaussians import FittedGaussians
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
 from trustream.learning import state_arrays
@@ -22,7 +22,7 @@ from trustream.models.mixture.gaussian_features import LARGEST
 
 
 @persist.register
-class GaussianMixture(MixtureEstimator):
+class GaussianMixture(FittedGaussians):
     """Clusters of real data, learned by stochastic variational inference.
 
     Means and covariances have normal-inverse-Wishart priors, the weights a Dirichlet prior.
@@ -83,7 +83,7 @@ class GaussianMixture(MixtureEstimator):
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
         ends when a pass raises the bound by less, in nats per data point.
     n_init : int, default=1
-        Starts of `fit`; the one with the highest bound is kept.
+        Starts of `fit`, and of the first `partial_fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
         Whether `fit` goes on from what is fitted.
     dtype : {"float32", "float64"}, default="float64"
@@ -105,6 +105,13 @@ class GaussianMixture(MixtureEstimator):
     covariances_ : array
         E[Sigma]: (n_components, n_features, n_features), (n_components, n_features) for "diag",
         (n_features, n_features) for "tied".
+    precisions_ : array
+        Inverse of `covariances_`, of the same shape.
+    weight_concentration_, mean_precision_, degrees_of_freedom_ : arrays of shape (n_components,)
+        gamma, s and nu of the posterior; for "tied" there is one nu.
+    weight_concentration_prior_, mean_prior_, mean_precision_prior_, degrees_of_freedom_prior_, \
+covariance_prior_
+        The prior, with what was taken from the data filled in.
     lower_bound_ : float
         Lower bound on the evidence of the data of `fit`, in nats per data point.
     n_iter_ : int
@@ -190,16 +197,6 @@ class GaussianMixture(MixtureEstimator):
         self.verbose = verbose
         self.callback = callback
         self.random_state = random_state
-
-    @property
-    def means_(self) -> np.ndarray:
-        """E[mu], (n_components, n_features)."""
-        return self._expected().means
-
-    @property
-    def covariances_(self) -> np.ndarray:
-        """E[Sigma]; its shape depends on `covariance_type`."""
-        return self._expected().covariances
 
     def _tiny_parameters(self) -> dict[str, Any]:
         return {

@@ -101,8 +101,20 @@ class LatentDirichletAllocation(
     tol : float, default=1e-3
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
         ends when a pass raises the bound by less, in nats per document.
-    n_init : int, default=1
-        Starts of `fit`; the one with the highest bound is kept.
+    evaluate_every : int, default=-1
+        `fit` computes the perplexity after every so many passes, shows it if `verbose`, ends when
+        it changes by less than `perp_tol`, and leaves it in `bound_`; 0 or less does not.
+    perp_tol : float, default=0.1
+        With `evaluate_every`: the change of the perplexity, from one look to the next, below which
+        `fit` has no more to gain. It then lets the learning rate fall to zero, over the same share
+        of all its passes as ever (`cooldown`), and ends.
+    validation_fraction : float, default=0.0
+        With `evaluate_every`: share of the documents, drawn at random, that `fit` sets aside and
+        computes the perplexity of; 0 takes the documents that it learns from.
+    n_init : int or "auto", default="auto"
+        Starts of `fit`, and of the first `partial_fit`; the one with the highest bound is kept.
+        "auto" is 1, and 10 where there are fewer than 500 tokens to start from: a few documents
+        that happen to share a topic at the start never part.
     warm_start : bool, default=False
         Whether `fit` goes on from what is fitted.
     dtype : {"float32", "float64"}, default="float32"
@@ -124,6 +136,11 @@ class LatentDirichletAllocation(
     topic_word_prior_ : float or array
         eta of what is shown: with a population, the one by which training documents that are left
         out are predicted best; else as learned.
+    exp_dirichlet_component_ : array of shape (n_components, n_features)
+        exp(E[log beta]); computed when asked for.
+    bound_ : float
+        Not a bound but, as in scikit-learn, the perplexity at the end of the last `fit` with
+        `evaluate_every`, of the documents that it learned from or set aside.
     n_iter_ : int
         Passes of the last `fit`.
     n_batch_iter_ : int
@@ -147,6 +164,10 @@ class LatentDirichletAllocation(
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
         "mean_change_tol": [Interval(Real, 0, None, closed="left")],
         "population": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "evaluate_every": [Integral],
+        "perp_tol": [Interval(Real, 0, None, closed="left")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "learn_priors": ["boolean", StrOptions({"alpha", "eta", "per-word"})],
     }
 
@@ -172,7 +193,10 @@ class LatentDirichletAllocation(
         population: float | str | None = "auto",
         learn_priors: bool | str = True,
         tol: float = 1e-3,
-        n_init: int = 1,
+        evaluate_every: int = -1,
+        perp_tol: float = 0.1,
+        validation_fraction: float = 0.0,
+        n_init: int | str = "auto",
         warm_start: bool = False,
         dtype: Any = "float32",
         n_jobs: int | None = None,
@@ -199,6 +223,9 @@ class LatentDirichletAllocation(
         self.population = population
         self.learn_priors = learn_priors
         self.tol = tol
+        self.evaluate_every = evaluate_every
+        self.perp_tol = perp_tol
+        self.validation_fraction = validation_fraction
         self.n_init = n_init
         self.warm_start = warm_start
         self.dtype = dtype
