@@ -245,7 +245,6 @@ class VariationalEstimator(Bounds):
             best: tuple[float, State, Info] | None = None
             for _ in range(n_starts):
                 kept = Restorable(self._start(learner, X, rng, False)) if first else self._kept
-                kept.protect(generator_savepoint(rng))
                 state, info = self._step(learner, kept, X, rng, seen, n_documents, length)
                 value = self._start_value(state, X, n_documents) if n_starts > 1 else 0.0
                 if best is None or value > best[0]:
@@ -275,6 +274,7 @@ class VariationalEstimator(Bounds):
     ) -> tuple[State, Info]:
         """One step of `partial_fit` on rows that stand for n_documents of that mean length."""
         state = kept.value
+        kept.protect(generator_savepoint(rng))
         if is_smoothed(state.n_steps):
             state = learner.smoothed(state, X, rng, _WEIGHT)
         return learner.step(

@@ -192,5 +192,6 @@ class FittedTopics(VariationalEstimator):
         return Watch(lambda shown: self._perplexity(shown, X), self.evaluate_every, self.perp_tol)
 
     def _finish(self, X: Any) -> None:
-        evaluates = self.evaluate_every > 0
-        self._watched_perplexity = self._perplexity(self._shown, X) if evaluates else None
+        self.__dict__.pop("_watched_perplexity", None)
+        if self.evaluate_every > 0:
+            self._watched_perplexity = self._perplexity(self._shown, X)
