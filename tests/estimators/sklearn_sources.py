@@ -15,11 +15,14 @@ import trustream
 def GaussianMixture(
     *, reg_covar: float = 0, weight_concentration_prior_type: str | None = None, **parameters: Any
 ) -> trustream.GaussianMixture:
-    """The mixture for scikit-learn's arguments, unless they ask for what there is not."""
+    """The mixture for scikit-learn's arguments, unless they ask for what there is not.
+
+    With its algorithm, batch variational Bayes.
+    """
     # A covariance is regularised by its prior, and nothing is added to it.
     assert reg_covar == 0
     assert weight_concentration_prior_type in (None, "dirichlet_distribution")
-    return trustream.GaussianMixture(**parameters)
+    return trustream.GaussianMixture(learning_method="batch", **parameters)
 
 
 def names_of(

@@ -144,6 +144,14 @@ def test_gamma_sub_sampling_and_exp_dirichlet():
     np.testing.assert_allclose(np.log(lda.exp_dirichlet_component_[0, common]), logs, atol=0.01)
 
 
+@pytest.mark.parametrize("method", ["fit_transform", "transform"])
+def test_topics_of_documents_as_a_frame(method):
+    lda = LatentDirichletAllocation(**SETTINGS, max_iter=1).fit(COUNTS)
+    frame = getattr(lda.set_output(transform="pandas"), method)(COUNTS)
+    assert list(frame.columns) == list(lda.get_feature_names_out())
+    assert np.array_equal(frame.to_numpy(), lda.set_output(transform="default").transform(COUNTS))
+
+
 # --- starts
 
 NINE = sparse.csr_array(sparse.block_diag([np.full((3, 3), 3)] * 3))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import digamma
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from trustream import matrices
 from trustream.estimators import parameters
@@ -20,7 +21,7 @@ from trustream.learning.recipe import DataSize
 _FEW_TOKENS, _STARTS = 500, 10
 
 
-class FittedTopics(VariationalEstimator):
+class FittedTopics(ClassNamePrefixFeaturesOutMixin, TransformerMixin, VariationalEstimator):
     """Base of the LDA estimator that shows topics, topics of documents, and bounds."""
 
     evaluate_every: int

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_non_negative
 
@@ -22,9 +21,7 @@ from trustream.models.lda import LdaModel, LdaPrior
 
 
 @persist.register
-class LatentDirichletAllocation(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicScores, FittedTopics
-):
+class LatentDirichletAllocation(TopicScores, FittedTopics):
     """Topics of documents, learned by trust-region stochastic variational inference.
 
     Parameters have scikit-learn's names where scikit-learn has the thing. The defaults were chosen
