@@ -7,6 +7,7 @@ from scipy import sparse
 import trustream
 from tests.helpers import planted_lda
 from trustream import LatentDirichletAllocation
+from trustream.estimators import compilation
 
 K = 4
 COUNTS = planted_lda(np.random.default_rng(0), K, 40, 200, 60.0, 0.2, 0.1)[0]
@@ -80,6 +81,12 @@ def test_documents_that_are_set_aside_are_not_learned_from():
     assert again.bound_ == lda.bound_
 
 
+def test_what_is_set_aside_does_not_disturb_compilation(monkeypatch):
+    monkeypatch.setattr(compilation, "_warm", set())
+    lda = LatentDirichletAllocation(**SETTINGS, max_iter=1, evaluate_every=1)
+    assert lda.set_params(validation_fraction=0.6).fit(COUNTS)._n_samples_seen == 80
+
+
 def test_setting_all_or_only_empty_documents_aside_is_refused():
     lda = LatentDirichletAllocation(2, evaluate_every=1, validation_fraction=0.9)
     with pytest.raises(ValueError, match=r"validation_fraction=0.9 of 2 documents leaves none"):
@@ -122,6 +129,12 @@ def test_progress_shows_it(capsys):
     LatentDirichletAllocation(**SETTINGS, max_iter=3, evaluate_every=2, verbose=1).fit(COUNTS)
     lines = capsys.readouterr().err.splitlines()
     assert ["perplexity" in line for line in lines] == [False, True, False]
+    settings = {**SETTINGS, "max_iter": 9, "evaluate_every": 1, "perp_tol": 100.0, "n_init": 2}
+    LatentDirichletAllocation(**settings, verbose=1).fit(COUNTS)
+    names = [line.partition(":")[0] for line in capsys.readouterr().err.splitlines()]
+    start = "LatentDirichletAllocation, start {} of 2"
+    both = [[start.format(i)] * 2 + [start.format(i) + ", settled"] * 2 for i in (1, 2)]
+    assert names == both[0] + both[1]
 
 
 # --- the rest of scikit-learn's LDA

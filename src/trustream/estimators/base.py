@@ -8,12 +8,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
-from trustream import _texts, matrices
-from trustream.estimators import parameters
+from trustream import _texts
+from trustream.estimators import parameters, validation
 from trustream.estimators.bounds import Bounds
 from trustream.estimators.early_stopping import Watch
 from trustream.estimators.progress import progress
@@ -119,9 +117,10 @@ class VariationalEstimator(Bounds):
         n_starts = 1 if goes_on else self._n_starts(size)
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
-            for _ in range(n_starts):
-                start = self._start(learner, X, rng, goes_on)
-                state, n_iter = self._run(learner, start, X, size, rng, self._watch(watched))
+            for i in range(n_starts):
+                start, name = self._start(learner, X, rng, goes_on), type(self).__name__
+                name += f", start {i + 1} of {n_starts}" if n_starts > 1 else ""
+                state, n_iter = self._run(name, learner, start, X, size, rng, self._watch(watched))
                 state = learner.smoothed(state, X, rng)
                 value = self._start_value(state, X) if n_starts > 1 else 0.0
                 if best is None or value > best[0]:
@@ -175,6 +174,7 @@ class VariationalEstimator(Bounds):
 
     def _run(
         self,
+        name: str,
         learner: Learner,
         state: State,
         X: Any,
@@ -182,10 +182,9 @@ class VariationalEstimator(Bounds):
         rng: np.random.Generator,
         watch: Watch | None,
     ) -> tuple[State, int]:
-        """(the state at the end, passes done)."""
+        """(the state at the end, passes done), shown by that name."""
         steps_per_pass, n_passes = learner.length(size)
         done, model, ending = 0, learner.model, None
-        name = type(self).__name__
         steps = learner.passes(state, X, rng, size, self._starts(model, X))
         del state  # its lambda is consumed by the first step
         with progress(name, n_passes * steps_per_pass, steps_per_pass, self.verbose) as report:
@@ -206,7 +205,7 @@ class VariationalEstimator(Bounds):
                         break
         n_iter = -(-done // steps_per_pass)
         if ending is not None and ending.recipe.max_iter > 0:
-            state, more = self._run(ending, state, X, size, rng, None)
+            state, more = self._run(f"{name}, settled", ending, state, X, size, rng, None)
             return state, n_iter + more
         return learner.algorithm.finish(state), n_iter
 
@@ -302,19 +301,4 @@ class VariationalEstimator(Bounds):
 
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         """X as scikit-learn takes it; if sparse, a `matrices.csr`."""
-        # Looked at before scikit-learn does, whose conversions trust the arrays.
-        if sp.issparse(X):
-            X = matrices.csr(X)
-        else:
-            matrices.check_frame(X)
-        given = X
-        try:
-            X = validate_data(self, X, reset=reset, **options)
-        except (TypeError, ValueError):
-            _texts.refuse(given, instead=self._instead_of_texts)
-            raise
-        if X.dtype.kind == "O":
-            # Of columns with categories, which scikit-learn lets pass.
-            _texts.refuse(given, instead=self._instead_of_texts)
-        made_of_a_frame = sp.issparse(X) and not isinstance(X, sp.csr_array)
-        return matrices.csr(X) if made_of_a_frame else X
+        return validation.validated(self, X, self._instead_of_texts, reset=reset, **options)

@@ -282,27 +282,7 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         return X
 
     def _recipe(self) -> recipe.Recipe:
-        return recipe.for_topics(
-            self.n_components,
-            **self._recipe_options(),
-            max_doc_update_iter=self.max_doc_update_iter,
-            max_doc_topics=self.max_doc_topics,
-            mean_change_tol=self.mean_change_tol,
-            learn_priors=self.learn_priors,
-            collapsed=self.local == "collapsed",
-            population=self._population(),
-        )
-
-    def _population(self) -> float | str | None:
-        seeds = self.topic_word_prior is not None and np.ndim(self.topic_word_prior) == 2
-        if self.population == "auto":
-            return None if seeds or self.learn_priors == "per-word" else "auto"
-        if self.population is not None and self.learn_priors == "per-word":
-            raise ValueError(
-                'learn_priors="per-word" learns from the documents that there are: leave '
-                'population at "auto", or give None'
-            )
-        return self.population
+        return topic_models.recipe(self)
 
     def _size(self, X: Any) -> recipe.DataSize:
         return recipe.DataSize(X.shape[0], float(X.data.sum()), matrices.n_columns_used(X))
@@ -315,6 +295,7 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
 
     def _tiny_parameters(self) -> dict[str, Any]:
-        # Of the two documents there, a population may be too small.
+        # Of the two documents there, a population may be too small, and none can be set aside.
         population = None if self.population is None else "auto"
-        return {"doc_topic_prior": None, "topic_word_prior": None, "population": population}
+        priors = {"doc_topic_prior": None, "topic_word_prior": None}
+        return {**priors, "population": population, "evaluate_every": 0}
