@@ -132,9 +132,9 @@ def test_damage_is_named(matrix: Any, message: str) -> None:
         (sp.coo_array(np.ones(3)), "two dimensions"),
         (sp.csr_array((2, 2**31)), "has 2,147,483,648 columns, at most"),
         (DENSE[0], r"shape \(4,\), expected two dimensions"),
-        ([["a", "b"]], "entries of type <U1"),
+        ([["a", "b"]], "array of numbers, got a list of lists of words"),
         ([[1, 2], [3]], "must be a sparse matrix or array of numbers"),
-        ("text", "must be a sparse matrix or array of numbers"),
+        ("text", "must be a sparse matrix or array of numbers, got a single string"),
         (np.array([[{}]]), "matrix or array of numbers"),
     ],
 )

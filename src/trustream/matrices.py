@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from trustream import _sparse_formats
+from trustream import _sparse_formats, _texts
 from trustream.array_types import Array
 
 # Kernels number columns by int32.
@@ -133,7 +133,7 @@ def check_frame(frame: Any, name: str = "X") -> None:
     >>> check_frame([[1, 2]])
     """
     kinds = getattr(frame, "dtypes", None)
-    if kinds is None or not hasattr(frame, "iloc"):
+    if getattr(frame, "ndim", 0) != 2 or kinds is None or not hasattr(frame, "iloc"):
         return
     for column, kind in enumerate(kinds):
         if type(kind).__name__ != "SparseDtype":
@@ -254,6 +254,12 @@ def _dense(matrix: Any, name: str) -> Array:
     try:
         array = _sparse_formats.numbers(np.asarray(matrix))
     except (TypeError, ValueError) as error:
+        text = _texts.described(matrix)
+        if text is not None:
+            # Without the error, which may show the whole text.
+            raise ValueError(
+                f"{name} must be a sparse matrix or array of numbers, got {text}"
+            ) from None
         raise ValueError(
             f"{name} must be a sparse matrix or array of numbers, got {type(matrix).__name__}: "
             f"{error}"

@@ -37,7 +37,7 @@ BAD_DATA = {
     "wrong width": (GOOD[:, :3], "3 features"),
     "no rows": (GOOD[:0], "0 sample"),
     "one dimension": (GOOD[0], "1D"),
-    "words": (np.array([["a", "b", "c", "d", "e"]]), "numeric|convert"),
+    "words": (np.array([["a", "b", "c", "d", "e"]]), "strings in column .* pass counts"),
     "complex": (GOOD + 1j, "[Cc]omplex"),
 }
 

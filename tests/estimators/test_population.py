@@ -14,7 +14,7 @@ import trustream
 from tests.data.models import make
 from tests.helpers import Array, planted_lda, snapshot
 from trustream import BernoulliMixture, LatentDirichletAllocation
-from trustream.estimators import base
+from trustream.estimators import compilation
 from trustream.inference.population import published
 from trustream.inference.state import State
 from trustream.store.protocol import Record
@@ -69,7 +69,7 @@ def test_components(method: str, learn: bool) -> None:
 
 
 def test_a_population_smaller_than_the_data_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "_warm", set())
+    monkeypatch.setattr(compilation, "_warm", set())
     for population in (1, N - 1):
         lda = LatentDirichletAllocation(K, population=population)
         with pytest.raises(ValueError, match=f"population is {population}, and there are {N} doc"):

@@ -1,35 +1,29 @@
-"""What the three estimators share: fit, partial_fit, elbo, saving."""
+"""How estimators learn: fit and partial_fit."""
 
 from __future__ import annotations
 
 import copy
 from abc import abstractmethod
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.base import BaseEstimator, clone
-from sklearn.exceptions import NotFittedError
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import validate_data
 
-from trustream import matrices, persist
-from trustream._schema import Array, check_entries
-from trustream.estimators import parameters, saving
+from trustream import _texts
+from trustream.estimators import parameters, validation
 from trustream.estimators.bounds import Bounds
-from trustream.estimators.progress import compilation_notice, progress
+from trustream.estimators.early_stopping import Watch
+from trustream.estimators.progress import progress
 from trustream.inference.algorithm import Start
 from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
-from trustream.inference.state import State
+from trustream.inference.state import Info, State
 from trustream.kernels import threads
-from trustream.learning import algorithms, state_arrays
+from trustream.learning import algorithms
 from trustream.learning.learner import Learner, is_smoothed
 from trustream.learning.recipe import DataSize, Recipe
 
-_warm: set[tuple[type, str]] = set()
 # How often rows given to partial_fit are taken to stand in what is shown already. Rows that are new
 # do not, but nobody says that they are, and what is taken for new would be smoothed too little.
 _WEIGHT = 2.0
@@ -47,46 +41,13 @@ def _has_partial_fit(estimator: Any) -> bool:
     return True
 
 
-class _Unchanged:
-    """See `VariationalEstimator._unchanged_on_error`.
-
-    Not a generator, which would put back what it remembers when it is collected, much later.
-    """
-
-    def __init__(self, estimator: Any) -> None:
-        self._estimator, self._before = estimator, estimator.__dict__.copy()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._estimator.__dict__ = self._before
-
-
-class VariationalEstimator(Bounds, BaseEstimator):
-    """Base of the estimators; see the classes themselves for parameters.
-
-    A fitted estimator holds `_state` (what `inference` needs to go on), `_rng` (random numbers of
-    the steps to come) and `_n_samples_seen`, and `_model`, which is only a cache.
-    """
-
-    _kept: Restorable[State]
-    _rng: np.random.Generator
-
-    @property
-    def _state(self) -> State:
-        return self._kept.value
-
-    @_state.setter
-    def _state(self, state: State) -> None:
-        self._kept = Restorable(state)
+class VariationalEstimator(Bounds):
+    """Base of the estimators: learning. See the classes themselves for parameters."""
 
     # --- what each estimator says of itself
 
-    @abstractmethod
-    def _build_model(self, n_features: int) -> Any:
-        """The model for the parameters as they are now."""
+    # What to pass in the place of texts.
+    _instead_of_texts = _texts.COUNTS
 
     @abstractmethod
     def _build_prior(self, X: Any) -> Any:
@@ -122,14 +83,6 @@ class VariationalEstimator(Bounds, BaseEstimator):
         share = X.shape[0] / (self._n_samples_seen + X.shape[0])
         return (1 - share) * self._mean_tokens + share * here
 
-    @abstractmethod
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
-        """What the arrays of a saved state must be."""
-
-    @abstractmethod
-    def _array_params(self, n_features: int) -> dict[str, Array]:
-        """Parameters that may be arrays, and what they must be in a file."""
-
     def _finish(self, X: Any) -> None:
         """Called at the end of `fit` with the validated data."""
 
@@ -156,28 +109,46 @@ class VariationalEstimator(Bounds, BaseEstimator):
         if goes_on:
             self._check_unchanged()
         X = self._check_data(X, reset=not goes_on)
-        learner, size = self._learner(), self._size(X)
-        learner.recipe.check_population(size.n_documents)
+        learner = self._learner()
+        learner.recipe.check_population(X.shape[0])
         rng = copy.deepcopy(self._rng) if goes_on else parameters.generator(self.random_state)
+        X, watched = self._set_aside(X, rng)
+        size = self._size(X)
+        n_starts = 1 if goes_on else self._n_starts(size)
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
-            for _ in range(1 if goes_on else self.n_init):
-                state, n_iter = self._run(
-                    learner, self._start(learner, X, rng, goes_on), X, size, rng
-                )
+            for i in range(n_starts):
+                start, name = self._start(learner, X, rng, goes_on), type(self).__name__
+                name += f", start {i + 1} of {n_starts}" if n_starts > 1 else ""
+                state, n_iter = self._run(name, learner, start, X, size, rng, self._watch(watched))
                 state = learner.smoothed(state, X, rng)
-                value = 0.0
-                if self.n_init > 1 and not goes_on:
-                    shown = published(learner.model, state)
-                    value = self._bound(self._bounding_model(), shown, X)[0]
+                value = self._start_value(state, X) if n_starts > 1 else 0.0
                 if best is None or value > best[0]:
                     best = (value, state, n_iter)
             _, self._state, self.n_iter_ = best  # type: ignore[misc]
             self._rng = rng
             self._n_samples_seen = X.shape[0]
             self._mean_tokens = size.n_tokens / size.n_documents
-            self._finish(X)
+            self._finish(watched)
         return self
+
+    def _n_starts(self, size: DataSize) -> int:
+        """Starts that are tried on so much data."""
+        n_init: int = self.n_init
+        return n_init
+
+    def _start_value(self, state: State, X: Any, n_documents: float | None = None) -> float:
+        """The bound by which starts are compared, in nats."""
+        shown = published(self._current_model(), state)
+        return self._bound(self._bounding_model(), shown, X, n_documents)[0]
+
+    def _set_aside(self, X: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+        """(data that `fit` learns from, data that it watches)."""
+        return X, X
+
+    def _watch(self, X: Any) -> Watch | None:
+        """What tells a fit that watches X that it may end; None if nothing does."""
+        return None
 
     def _learner(self) -> Learner:
         return Learner(self._current_model(), self._recipe())
@@ -202,20 +173,41 @@ class VariationalEstimator(Bounds, BaseEstimator):
         return model.initial(prior, rng)
 
     def _run(
-        self, learner: Learner, state: State, X: Any, size: DataSize, rng: np.random.Generator
+        self,
+        name: str,
+        learner: Learner,
+        state: State,
+        X: Any,
+        size: DataSize,
+        rng: np.random.Generator,
+        watch: Watch | None,
     ) -> tuple[State, int]:
+        """(the state at the end, passes done), shown by that name."""
         steps_per_pass, n_passes = learner.length(size)
-        done, model = 0, learner.model
-        name = type(self).__name__
+        done, model, ending = 0, learner.model, None
         steps = learner.passes(state, X, rng, size, self._starts(model, X))
         del state  # its lambda is consumed by the first step
         with progress(name, n_passes * steps_per_pass, steps_per_pass, self.verbose) as report:
             for state, info in steps:
                 done += 1
-                report(done, info)
+                measured, settled = "", False
+                if watch is not None and done % steps_per_pass == 0:
+                    n_done = done // steps_per_pass
+                    settled = watch.has_settled(published(model, state), n_done)
+                    if watch.is_due(n_done):
+                        measured = f", perplexity {watch.value:.1f}"
+                report(done, info, measured)
                 if self.callback is not None and self.callback(published(model, state), info):
                     break
-        return learner.algorithm.finish(state), -(-done // steps_per_pass)
+                if settled:
+                    ending = learner.ending(size, done // steps_per_pass)
+                    if ending is not None:
+                        break
+        n_iter = -(-done // steps_per_pass)
+        if ending is not None and ending.recipe.max_iter > 0:
+            state, more = self._run(f"{name}, settled", ending, state, X, size, rng, None)
+            return state, n_iter + more
+        return learner.algorithm.finish(state), n_iter
 
     @available_if(_has_partial_fit)
     def partial_fit(self, X: Any, y: Any = None) -> Any:
@@ -248,28 +240,15 @@ class VariationalEstimator(Bounds, BaseEstimator):
             if self.total_samples is not None:
                 learner.recipe.check_population(n_documents)
             length = self._mean_length(X, first)
-            if first:
-                kept = Restorable(self._start(learner, X, rng, False))
-            else:
-                kept = self._kept
-            state = kept.value
-            kept.protect(generator_savepoint(rng))
-            # The last half of what was seen.
-            window = max(1.0, seen / 2)
-            if is_smoothed(state.n_steps):
-                state = learner.smoothed(state, X, rng, _WEIGHT)
-            state, info = learner.step(
-                state,
-                learner.batch(X),
-                n_documents,
-                rng=rng,
-                window=window,
-                population=learner.population(
-                    DataSize(n_documents, n_documents * length, X.shape[1])
-                ),
-                start=lambda prior, rng: self._initial(learner.model, prior, X, rng),
-                protect=kept.protect,
-            )
+            n_starts = self._n_starts(self._size(X)) if first else 1
+            best: tuple[float, State, Info] | None = None
+            for _ in range(n_starts):
+                kept = Restorable(self._start(learner, X, rng, False)) if first else self._kept
+                state, info = self._step(learner, kept, X, rng, seen, n_documents, length)
+                value = self._start_value(state, X, n_documents) if n_starts > 1 else 0.0
+                if best is None or value > best[0]:
+                    best = (value, state, info)
+            _, state, info = best  # type: ignore[misc]
             # The step is done with this call, which no interrupt divides.
             self.__dict__.update(
                 _kept=Restorable(state),
@@ -282,6 +261,32 @@ class VariationalEstimator(Bounds, BaseEstimator):
             self.callback(self._shown, info)
         return self
 
+    def _step(
+        self,
+        learner: Learner,
+        kept: Restorable[State],
+        X: Any,
+        rng: np.random.Generator,
+        seen: int,
+        n_documents: float,
+        length: float,
+    ) -> tuple[State, Info]:
+        """One step of `partial_fit` on rows that stand for n_documents of that mean length."""
+        state = kept.value
+        kept.protect(generator_savepoint(rng))
+        if is_smoothed(state.n_steps):
+            state = learner.smoothed(state, X, rng, _WEIGHT)
+        return learner.step(
+            state,
+            learner.batch(X),
+            n_documents,
+            rng=rng,
+            window=max(1.0, seen / 2),  # the last half of what was seen
+            population=learner.population(DataSize(n_documents, n_documents * length, X.shape[1])),
+            start=lambda prior, rng: self._initial(learner.model, prior, X, rng),
+            protect=kept.protect,
+        )
+
     @classmethod
     @cache
     def _get_param_names(cls) -> list[str]:
@@ -290,115 +295,10 @@ class VariationalEstimator(Bounds, BaseEstimator):
         names: list[str] = super()._get_param_names()
         return names
 
-    def _unchanged_on_error(self) -> _Unchanged:
-        """A context that leaves every attribute as it was if something goes wrong inside."""
-        return _Unchanged(self)
-
-    # --- what is fitted
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_state")
-
-    @property
-    def n_batch_iter_(self) -> int:
-        """Steps taken since the start."""
-        self._check_is_fitted()
-        return self._state.n_steps
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.n_components
-
-    @property
-    def _shown(self) -> State:
-        """The state for the data that there are: what everything but learning looks at."""
-        self._check_is_fitted()
-        return published(self._build_model(self.n_features_in_), self._state)
-
-    def _check_is_fitted(self) -> None:
-        if not self.__sklearn_is_fitted__():
-            # An AttributeError as well, so that hasattr() says no before fit.
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
-
     def _check_fitted_data(self, X: Any) -> Any:
         self._check_unchanged()
         return self._check_data(X, reset=False)
 
-    def _check_unchanged(self) -> None:
-        """Refuse parameters that do not describe what is fitted: kernels trust shapes and types."""
-        self._check_is_fitted()
-        state = replace(self._state, memory=None, mean=None)
-        try:
-            table = self._format(self.n_features_in_).arrays
-            check_entries(state_arrays.to_arrays(state)[0], table)
-        except ValueError as error:
-            raise ValueError(
-                f"this {type(self).__name__} was fitted with other parameters than it has now "
-                f"({error}): change them back, or fit it again"
-            ) from error
-
     def _validated(self, X: Any, reset: bool, **options: Any) -> Any:
         """X as scikit-learn takes it; if sparse, a `matrices.csr`."""
-        # Looked at before scikit-learn does, whose conversions trust the arrays.
-        if sp.issparse(X):
-            X = matrices.csr(X)
-        else:
-            matrices.check_frame(X)
-        X = validate_data(self, X, reset=reset, **options)
-        made_of_a_frame = sp.issparse(X) and not isinstance(X, sp.csr_array)
-        return matrices.csr(X) if made_of_a_frame else X
-
-    def _current_model(self) -> Any:
-        """The model for the parameters as they are now, compiled and ready."""
-        model = self._build_model(self.n_features_in_)
-        if getattr(self, "_model", None) != model:
-            self._model = model
-            self._warm_up(model.dtype)
-        return self._model
-
-    def _warm_up(self, dtype: str) -> None:
-        key = (type(self), dtype)
-        if key not in _warm:
-            _warm.add(key)
-            with compilation_notice():
-                self._compile(dtype)
-
-    @abstractmethod
-    def _example(self) -> np.ndarray:
-        """Two data points that the estimator takes."""
-
-    def _compile(self, dtype: str) -> None:
-        """Run every kernel once on next to nothing, as the parameters are now."""
-        tiny = clone(self).set_params(
-            n_components=2, batch_size=2, max_iter=1, n_init=1, total_samples=None, verbose=0,
-            callback=None, random_state=0, **self._tiny_parameters(),
-        )  # fmt: skip
-        tiny.fit(self._example())
-        tiny.elbo(self._example())
-
-    def _tiny_parameters(self) -> dict[str, Any]:
-        """Parameters whose shapes do not fit `_example`, as they should be instead."""
-        return {}
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {key: value for key, value in state.items() if key != "_model"}
-
-    def __copy__(self) -> Any:
-        # Steps change the memory of what is fitted: a copy has its own.
-        return copy.deepcopy(self)
-
-    # --- disk
-
-    def save(self, path: Any) -> None:
-        """Write the fitted estimator to a file; `trustream.load(path)` reads it again.
-
-        The file holds parameters, priors, clock and random state, so that `partial_fit` goes on
-        exactly as it would have. A `callback` is not saved.
-        """
-        self._check_is_fitted()
-        persist.write(path, *saving.to_arrays(self))
-
-    @classmethod
-    def _from_contents(cls, contents: persist.Contents) -> Any:
-        return saving.from_contents(cls, contents)
+        return validation.validated(self, X, self._instead_of_texts, reset=reset, **options)

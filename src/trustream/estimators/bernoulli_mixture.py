@@ -73,7 +73,7 @@ class BernoulliMixture(MixtureEstimator):
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
         ends when a pass raises the bound by less, in nats per data point.
     n_init : int, default=1
-        Starts of `fit`; the one with the highest bound is kept.
+        Starts of `fit`, and of the first `partial_fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
         Whether `fit` goes on from what is fitted.
     dtype : {"float32", "float64"}, default="float32"

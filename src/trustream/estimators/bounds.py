@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from trustream.estimators import parameters
+from trustream.estimators.compilation import Compiled
 from trustream.inference.driver import blocks
 from trustream.inference.state import State
 from trustream.kernels import threads
@@ -21,16 +22,10 @@ def each_block(model: Any, X: Any, look: Callable[[slice, Any], None]) -> None:
             look(rows, model.batch(X, rows))
 
 
-class Bounds:
-    """What estimators say about data without learning from them; see `VariationalEstimator`."""
+class Bounds(Compiled):
+    """Base of the estimators that says something about data without learning from them."""
 
-    n_components: int
     dtype: Any
-
-    @property
-    @abstractmethod
-    def _shown(self) -> State:
-        """The state that is looked at."""
 
     @abstractmethod
     def _local_settings(self) -> tuple[int, float]:
@@ -39,10 +34,6 @@ class Bounds:
     @abstractmethod
     def _check_fitted_data(self, X: Any) -> Any:
         """Validated data for a fitted estimator."""
-
-    @abstractmethod
-    def _current_model(self) -> Any:
-        """The model for the parameters as they are now."""
 
     def _reading_model(self) -> Any:
         """The model whose local beliefs are shown."""

@@ -10,24 +10,19 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from trustream import persist
+from trustream import _texts, persist
 from trustream._schema import Array
-from trustream.estimators import parameters
-from trustream.estimators.mixture import MixtureEstimator
+from trustream.estimators import gaussian_priors, parameters
+from trustream.estimators.fitted_gaussians import FittedGaussians
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
 from trustream.learning import state_arrays
 from trustream.models.mixture import GaussianModel, GaussianPrior, gaussian_start
 from trustream.models.mixture.gaussian_features import LARGEST
 
-# Rows that a prior from data looks at, and what is added to its variances, relative to themselves,
-# so that data in a plane have an invertible covariance.
-_MOST_ROWS = 20_000
-_RIDGE = 1e-6
-
 
 @persist.register
-class GaussianMixture(MixtureEstimator):
+class GaussianMixture(FittedGaussians):
     """Clusters of real data, learned by stochastic variational inference.
 
     Means and covariances have normal-inverse-Wishart priors, the weights a Dirichlet prior.
@@ -88,7 +83,7 @@ class GaussianMixture(MixtureEstimator):
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
         ends when a pass raises the bound by less, in nats per data point.
     n_init : int, default=1
-        Starts of `fit`; the one with the highest bound is kept.
+        Starts of `fit`, and of the first `partial_fit`; the one with the highest bound is kept.
     warm_start : bool, default=False
         Whether `fit` goes on from what is fitted.
     dtype : {"float32", "float64"}, default="float64"
@@ -110,6 +105,13 @@ class GaussianMixture(MixtureEstimator):
     covariances_ : array
         E[Sigma]: (n_components, n_features, n_features), (n_components, n_features) for "diag",
         (n_features, n_features) for "tied".
+    precisions_ : array
+        Inverse of `covariances_`, of the same shape.
+    weight_concentration_, mean_precision_, degrees_of_freedom_ : arrays of shape (n_components,)
+        gamma, s and nu of the posterior; for "tied" there is one nu.
+    weight_concentration_prior_, mean_prior_, mean_precision_prior_, degrees_of_freedom_prior_, \
+covariance_prior_
+        The prior, with what was taken from the data filled in.
     lower_bound_ : float
         Lower bound on the evidence of the data of `fit`, in nats per data point.
     n_iter_ : int
@@ -127,6 +129,7 @@ class GaussianMixture(MixtureEstimator):
     True
     """
 
+    _instead_of_texts = _texts.NUMBERS
     _most_in_batch = 500
     _inner = 5
     _parameter_constraints = {
@@ -195,16 +198,6 @@ class GaussianMixture(MixtureEstimator):
         self.callback = callback
         self.random_state = random_state
 
-    @property
-    def means_(self) -> np.ndarray:
-        """E[mu], (n_components, n_features)."""
-        return self._expected().means
-
-    @property
-    def covariances_(self) -> np.ndarray:
-        """E[Sigma]; its shape depends on `covariance_type`."""
-        return self._expected().covariances
-
     def _tiny_parameters(self) -> dict[str, Any]:
         return {
             **super()._tiny_parameters(),
@@ -253,33 +246,7 @@ class GaussianMixture(MixtureEstimator):
         return model.start(prior, m, v)
 
     def _build_prior(self, X: Any) -> GaussianPrior:
-        n_features = X.shape[1]
-        rows = np.asarray(X[:: -(-X.shape[0] // _MOST_ROWS)], np.float64)
-        mean, scale = self.mean_prior, self.covariance_prior
-        if scale is None:
-            scale = _covariance(rows, diagonal=self.covariance_type == "diag")
-        mean = rows.mean(axis=0) if mean is None else np.asarray(mean, np.float64)
-        scale = np.asarray(scale, np.float64)
-        square = self.covariance_type != "diag"
-        shapes: list[tuple[str, np.ndarray, tuple[int, ...]]] = [
-            ("mean_prior", mean, (n_features,)),
-            ("covariance_prior", scale, (n_features, n_features) if square else (n_features,)),
-        ]
-        for name, value, shape in shapes:
-            if value.shape != shape:
-                raise ValueError(f"{name} has shape {value.shape}, expected {shape}")
-            if not np.isfinite(value).all():
-                raise ValueError(f"{name} must be finite")
-        s, nu = self.mean_precision_prior, self.degrees_of_freedom_prior
-        lowest = n_features - 1 if square else 0
-        # The least whole number for which the prior's expected covariance is Psi itself.
-        nu = lowest + 3 if nu is None else nu
-        if nu <= lowest:
-            raise ValueError(f"degrees_of_freedom_prior must be above {lowest}, got {nu}")
-        try:
-            return GaussianPrior(self._weight_prior(), mean, 1.0 if s is None else s, scale, nu)
-        except ValueError as error:
-            raise ValueError(f"covariance_prior: {error}") from error
+        return gaussian_priors.prior(self, X)
 
     def _most_per_batch(self) -> int:
         # A covariance needs more points than it has rows, whatever the rate forgets.
@@ -295,14 +262,3 @@ class GaussianMixture(MixtureEstimator):
                 "sums of squares do not overflow: look for extreme values, or rescale the data"
             )
         return X
-
-
-def _covariance(rows: np.ndarray, diagonal: bool) -> np.ndarray:
-    """Covariance of the rows, or its diagonal, with a ridge that makes it invertible."""
-    variances = rows.var(axis=0)
-    # Each feature in its own units. One that does not vary tells nothing of its scale: 1, then.
-    ridge = np.where(variances > 0, _RIDGE * variances, 1.0)
-    if diagonal:
-        return variances + ridge
-    centred = rows - rows.mean(axis=0)
-    return centred.T @ centred / rows.shape[0] + np.diag(ridge)

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_non_negative
 
 from trustream import matrices, persist
 from trustream._schema import Array
 from trustream.estimators import parameters, topic_models
-from trustream.estimators.base import VariationalEstimator
+from trustream.estimators.fitted_topics import FittedTopics
 from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.topic_scores import TopicScores
-from trustream.estimators.topic_words import TopicWords
 from trustream.learning import recipe, state_arrays
 from trustream.models.lda import LdaModel, LdaPrior
 
 
 @persist.register
-class LatentDirichletAllocation(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, TopicScores, TopicWords, VariationalEstimator
-):
+class LatentDirichletAllocation(TopicScores, FittedTopics):
     """Topics of documents, learned by trust-region stochastic variational inference.
 
     Parameters have scikit-learn's names where scikit-learn has the thing. The defaults were chosen
@@ -103,8 +98,20 @@ class LatentDirichletAllocation(
     tol : float, default=1e-3
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
         ends when a pass raises the bound by less, in nats per document.
-    n_init : int, default=1
-        Starts of `fit`; the one with the highest bound is kept.
+    evaluate_every : int, default=-1
+        `fit` computes the perplexity after every so many passes, shows it if `verbose`, ends when
+        it changes by less than `perp_tol`, and leaves it in `bound_`; 0 or less does not.
+    perp_tol : float, default=0.1
+        With `evaluate_every`: the change of the perplexity, from one look to the next, below which
+        `fit` has no more to gain. It then lets the learning rate fall to zero, over the same share
+        of all its passes as ever (`cooldown`), and ends.
+    validation_fraction : float, default=0.0
+        With `evaluate_every`: share of the documents, drawn at random, that `fit` sets aside and
+        computes the perplexity of; 0 takes the documents that it learns from.
+    n_init : int or "auto", default="auto"
+        Starts of `fit`, and of the first `partial_fit`; the one with the highest bound is kept.
+        "auto" is 1, and 10 where there are fewer than 500 tokens to start from: a few documents
+        that happen to share a topic at the start never part.
     warm_start : bool, default=False
         Whether `fit` goes on from what is fitted.
     dtype : {"float32", "float64"}, default="float32"
@@ -126,6 +133,11 @@ class LatentDirichletAllocation(
     topic_word_prior_ : float or array
         eta of what is shown: with a population, the one by which training documents that are left
         out are predicted best; else as learned.
+    exp_dirichlet_component_ : array of shape (n_components, n_features)
+        exp(E[log beta]); computed when asked for.
+    bound_ : float
+        Not a bound but, as in scikit-learn, the perplexity at the end of the last `fit` with
+        `evaluate_every`, of the documents that it learned from or set aside.
     n_iter_ : int
         Passes of the last `fit`.
     n_batch_iter_ : int
@@ -153,6 +165,10 @@ class LatentDirichletAllocation(
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
         "mean_change_tol": [Interval(Real, 0, None, closed="left")],
         "population": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "evaluate_every": [Integral],
+        "perp_tol": [Interval(Real, 0, None, closed="left")],
+        "validation_fraction": [Interval(Real, 0, 1, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "learn_priors": ["boolean", StrOptions({"alpha", "eta", "per-word"})],
     }
 
@@ -178,7 +194,10 @@ class LatentDirichletAllocation(
         population: float | str | None = "auto",
         learn_priors: bool | str = True,
         tol: float = 1e-3,
-        n_init: int = 1,
+        evaluate_every: int = -1,
+        perp_tol: float = 0.1,
+        validation_fraction: float = 0.0,
+        n_init: int | str = "auto",
         warm_start: bool = False,
         dtype: Any = "float32",
         n_jobs: int | None = None,
@@ -205,6 +224,9 @@ class LatentDirichletAllocation(
         self.population = population
         self.learn_priors = learn_priors
         self.tol = tol
+        self.evaluate_every = evaluate_every
+        self.perp_tol = perp_tol
+        self.validation_fraction = validation_fraction
         self.n_init = n_init
         self.warm_start = warm_start
         self.dtype = dtype
@@ -212,90 +234,6 @@ class LatentDirichletAllocation(
         self.verbose = verbose
         self.callback = callback
         self.random_state = random_state
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Topic proportions E[theta] of documents, shape (n_samples, n_components).
-
-        Rows sum to one. A document without words has the prior's proportions.
-        """
-        gamma = self._beliefs(self._check_fitted_data(X))
-        return gamma / gamma.sum(axis=1, keepdims=True)
-
-    def score(self, X: Any, y: Any = None) -> float:
-        """Mean lower bound on the log-likelihood of a document given the topics, in nats."""
-        X = self._check_fitted_data(X)
-        return float(self._local_bounds(self._bounding_model(), self._shown, X).mean())
-
-    def elbo(self, X: Any, *, per: str = "document", total_samples: float | None = None) -> float:
-        """Lower bound on the evidence, in nats per document or per word.
-
-        Parameters
-        ----------
-        X : array-like, sparse matrix or frame of shape (n_samples, n_features)
-        per : {"document", "word"}, default="document"
-        total_samples : float, default=None
-            Number of documents of which X is a random part; None takes X for all of them.
-        """
-        if per not in ("document", "word"):
-            raise ValueError(f'per must be "document" or "word", got {per!r}')
-        value = super().elbo(X, total_samples=total_samples)
-        if per == "document":
-            return value
-        X = self._check_fitted_data(X)
-        return value * X.shape[0] / matrices.n_tokens(X)
-
-    def perplexity(self, X: Any) -> float:
-        """exp(-bound per word): an upper bound on the perplexity of documents given the topics.
-
-        The bound is that of `score`: what the topics themselves cost is not shared out among the
-        words of X.
-        """
-        X = self._check_fitted_data(X)
-        bounds = self._local_bounds(self._bounding_model(), self._shown, X)
-        return float(np.exp(-bounds.sum() / matrices.n_tokens(X)))
-
-    def top_words(self, n: int = 10, feature_names: Sequence[str] | None = None) -> list[list[str]]:
-        """The n most probable words of each topic, most probable first.
-
-        Parameters
-        ----------
-        n : int, default=10
-        feature_names : sequence of str, default=None
-            Words by column; None takes `words_`, those of `set_words` or the columns of the frame
-            that was fitted, or else x0, x1, ...
-        """
-        state = self._shown
-        if n < 1:
-            raise ValueError(f"n must be at least 1, got {n}")
-        n_features = self.n_features_in_
-        names = self.words_ if feature_names is None else feature_names
-        if names is None:
-            names = [f"x{i}" for i in range(n_features)]
-        if len(names) != n_features:
-            raise ValueError(f"feature_names has {len(names)} words, the model has {n_features}")
-        # All topics are judged by lambda: within a topic, E[beta] has the same order.
-        rows = state.lambda_.dense(state.prior.pattern)
-        order = np.argsort(-rows, axis=0, kind="stable")[: min(n, n_features)]
-        return [[str(names[v]) for v in column] for column in order.T]
-
-    # --- fitted
-
-    @property
-    def components_(self) -> np.ndarray:
-        """lambda for the documents that there are, (n_components, n_features)."""
-        state = self._shown
-        return state.lambda_.dense(state.prior.pattern).T
-
-    @property
-    def doc_topic_prior_(self) -> np.ndarray:
-        """alpha, (n_components,)."""
-        return self._shown.prior.alpha.copy()
-
-    @property
-    def topic_word_prior_(self) -> Any:
-        """eta: a number, (n_features,) or (n_components, n_features)."""
-        eta = self._shown.prior.dense()
-        return float(eta) if eta.ndim == 0 else eta
 
     # --- for the base class
 
@@ -350,27 +288,7 @@ class LatentDirichletAllocation(
         return X
 
     def _recipe(self) -> recipe.Recipe:
-        return recipe.for_topics(
-            self.n_components,
-            **self._recipe_options(),
-            max_doc_update_iter=self.max_doc_update_iter,
-            max_doc_topics=self.max_doc_topics,
-            mean_change_tol=self.mean_change_tol,
-            learn_priors=self.learn_priors,
-            collapsed=self.local == "collapsed",
-            population=self._population(),
-        )
-
-    def _population(self) -> float | str | None:
-        seeds = self.topic_word_prior is not None and np.ndim(self.topic_word_prior) == 2
-        if self.population == "auto":
-            return None if seeds or self.learn_priors == "per-word" else "auto"
-        if self.population is not None and self.learn_priors == "per-word":
-            raise ValueError(
-                'learn_priors="per-word" learns from the documents that there are: leave '
-                'population at "auto", or give None'
-            )
-        return self.population
+        return topic_models.recipe(self)
 
     def _size(self, X: Any) -> recipe.DataSize:
         return recipe.DataSize(X.shape[0], float(X.data.sum()), matrices.n_columns_used(X))
@@ -383,6 +301,7 @@ class LatentDirichletAllocation(
         return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
 
     def _tiny_parameters(self) -> dict[str, Any]:
-        # Of the two documents there, a population may be too small.
+        # Of the two documents there, a population may be too small, and none can be set aside.
         population = None if self.population is None else "auto"
-        return {"doc_topic_prior": None, "topic_word_prior": None, "population": population}
+        priors = {"doc_topic_prior": None, "topic_word_prior": None}
+        return {**priors, "population": population, "evaluate_every": 0}

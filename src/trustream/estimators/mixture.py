@@ -36,6 +36,11 @@ class MixtureEstimator(
         """The likeliest component of each data point, (n_samples,)."""
         return self.predict_proba(X).argmax(axis=1)
 
+    def fit_predict(self, X: Any, y: Any = None) -> np.ndarray:
+        """The same as `fit(X).predict(X)`."""
+        labels: np.ndarray = self.fit(X, y).predict(X)
+        return labels
+
     def score_samples(self, X: Any) -> np.ndarray:
         """Log posterior-predictive density of each data point in nats, (n_samples,).
 

@@ -18,16 +18,16 @@ def _is_terminal() -> bool:
 
 
 class StepReport(Protocol):
-    """Called after each step with how far the fit is."""
+    """Called after each step with how far the fit is, and what was measured if something was."""
 
-    def __call__(self, done: int, info: Any) -> None: ...
+    def __call__(self, done: int, info: Any, measured: str = "") -> None: ...
 
 
 @contextmanager
 def progress(name: str, n_steps: int, steps_per_pass: int, verbose: int) -> Iterator[StepReport]:
     """A reporter for a fit of `n_steps` steps; silent unless `verbose`, always on stderr."""
     if not verbose:
-        yield lambda done, info: None
+        yield lambda done, info, measured="": None
     elif _is_terminal():
         with _bar(name, n_steps) as report:
             yield report
@@ -51,14 +51,16 @@ def _bar(name: str, n_steps: int) -> Iterator[StepReport]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("steps, rate {task.fields[rate]}"),
+        TextColumn("steps, rate {task.fields[rate]}{task.fields[measured]}"),
         TimeRemainingColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bar:
-        task = bar.add_task(name, total=n_steps, rate="-")
+        task = bar.add_task(name, total=n_steps, rate="-", measured="")
 
-        def report(done: int, info: Any) -> None:
+        def report(done: int, info: Any, measured: str = "") -> None:
             bar.update(task, completed=done, rate=f"{info.rho:.3f}")
+            if measured:
+                bar.update(task, measured=measured)
 
         yield report
 
@@ -66,11 +68,11 @@ def _bar(name: str, n_steps: int) -> Iterator[StepReport]:
 def _lines(name: str, n_steps: int, steps_per_pass: int) -> StepReport:
     start = time.monotonic()
 
-    def report(done: int, info: Any) -> None:
+    def report(done: int, info: Any, measured: str = "") -> None:
         if done % steps_per_pass == 0 or done == n_steps:
             seconds = time.monotonic() - start
-            line = f"{name}: step {done} of {n_steps}, rate {info.rho:.4f}, {seconds:.1f} s"
-            print(line, file=sys.stderr, flush=True)
+            line = f"{name}: step {done} of {n_steps}, rate {info.rho:.4f}{measured}"
+            print(f"{line}, {seconds:.1f} s", file=sys.stderr, flush=True)
 
     return report
 

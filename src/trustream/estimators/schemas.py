@@ -21,9 +21,10 @@ ATTRIBUTES: dict[str, Rule] = {
     "_n_samples_seen": integer(0),
     "_mean_tokens": number(least=0.0),
     "lower_bound_": any_number,
+    "_watched_perplexity": any_number,
 }
 # Attributes that only some have.
-MAY_LACK = ("lower_bound_", "_mean_tokens")
+MAY_LACK = ("lower_bound_", "_mean_tokens", "_watched_perplexity")
 _MOST_JOBS = 4096
 # Parameters that scikit-learn's constraints leave open.
 LIMITS: dict[str, Rule] = {

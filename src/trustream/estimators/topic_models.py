@@ -1,4 +1,4 @@
-"""The models and the prior that the parameters of the LDA estimator stand for."""
+"""The models, the prior and the recipe that the parameters of the LDA estimator stand for."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from trustream.estimators import parameters
 from trustream.kernels import threads
+from trustream.learning.recipe import Recipe, for_topics
 from trustream.models.lda import CollapsedLdaModel, LdaModel, LdaPrior
 
 if TYPE_CHECKING:
@@ -74,3 +75,35 @@ def prior(estimator: LatentDirichletAllocation, n_features: int) -> LdaPrior:
             )
         values[name] = value
     return LdaPrior.of(values["doc_topic_prior"], values["topic_word_prior"], k, n_features)
+
+
+def recipe(estimator: LatentDirichletAllocation) -> Recipe:
+    """How to learn.
+
+    Raises:
+        ValueError: priors of words cannot be learned for a population.
+    """
+    return for_topics(
+        estimator.n_components,
+        **estimator._recipe_options(),
+        max_doc_update_iter=estimator.max_doc_update_iter,
+        max_doc_topics=estimator.max_doc_topics,
+        mean_change_tol=estimator.mean_change_tol,
+        learn_priors=estimator.learn_priors,
+        collapsed=estimator.local == "collapsed",
+        population=_population(estimator),
+    )
+
+
+def _population(estimator: LatentDirichletAllocation) -> float | str | None:
+    given, eta = estimator.population, estimator.topic_word_prior
+    per_word = estimator.learn_priors == "per-word"
+    if given == "auto":
+        seeds = eta is not None and np.ndim(eta) == 2
+        return None if seeds or per_word else "auto"
+    if given is not None and per_word:
+        raise ValueError(
+            'learn_priors="per-word" learns from the documents that there are: leave population at '
+            '"auto", or give None'
+        )
+    return given

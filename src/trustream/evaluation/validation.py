@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from trustream import matrices
+from trustream import _texts, matrices
 from trustream.array_types import Array, Float64
 
 # Rounding in float32 changes row sums of topics by less than this; a larger error is a mistake.
@@ -27,12 +27,18 @@ def as_counts(counts: Any, name: str = "counts", may_be_empty: bool = False) -> 
     """
     if not sparse.issparse(counts):
         matrices.check_frame(counts, name)
-        counts = np.atleast_2d(np.asarray(counts))
-        if counts.ndim != 2 or counts.dtype.kind not in "biuf":
+        try:
+            array = np.atleast_2d(np.asarray(counts))
+        except ValueError:
+            _texts.refuse(counts, name)
+            raise
+        if array.ndim != 2 or array.dtype.kind not in "biuf":
+            _texts.refuse(counts, name)
             raise ValueError(
                 f"{name} must be a documents x words matrix of numbers, got an array of shape "
-                f"{counts.shape} and type {counts.dtype}"
+                f"{array.shape} and type {array.dtype}"
             )
+        counts = array
     given = matrices.csr(counts, name, summed=True)
     data = given.data
     if data.dtype.kind == "f" and not np.isfinite(data).all():

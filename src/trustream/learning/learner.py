@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -186,6 +186,34 @@ class Learner:
             self.algorithm.steps_per_pass(n, batch_size),
             self.algorithm.n_passes(n, batch_size, self.recipe.max_iter),
         )
+
+    def ending(self, size: DataSize, n_done: int) -> Learner | None:
+        """The learner of the passes that end a fit which has settled after so many.
+
+        A rate that falls at the end of a fit falls now, as if `max_iter` had been such that it was
+        time to: else lambda would keep the noise of the last batches. Where no rate falls, there
+        are no passes left, `max_iter` is 0. None if the fit would not end sooner: it goes on.
+
+        >>> from trustream.learning.recipe import for_topics
+        >>> learner, size = Learner(None, for_topics(10, max_iter=20)), DataSize(4_000, 400_000.0)
+        >>> learner.ending(size, 4).recipe.max_iter
+        4
+        >>> learner.ending(size, 11) is None
+        True
+        """
+        recipe, wanted = self.recipe, 0.0
+        if self.algorithm.has_rate and not recipe.adaptive and recipe.cooldown > 0:
+            wanted = np.ceil(n_done * recipe.cooldown / max(1 - recipe.cooldown, 1e-9))
+        if wanted >= recipe.max_iter - n_done:
+            return None
+        recipe = replace(
+            recipe,
+            max_iter=int(wanted),
+            cooldown=1.0,
+            batch_size=recipe.batch_size_for(size),
+            late=recipe.late and (0.0, recipe.late[1]),
+        )
+        return replace(self, recipe=recipe)
 
     def population(self, size: DataSize) -> float | None:
         """N_pop, the data points that lambda stands for while it is learned from so much data."""

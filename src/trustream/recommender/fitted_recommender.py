@@ -198,7 +198,10 @@ class FittedRecommender:
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
             # It is an AttributeError as well, so that hasattr() is False before fit.
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet; call fit first")
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
 
     def _keep(self, lda: LatentDirichletAllocation, data: Ratings) -> None:
         # In one call, which an interrupt cannot divide: model and ratings belong together.

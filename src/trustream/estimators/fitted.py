@@ -1,0 +1,139 @@
+"""What an estimator holds once it is fitted: reading, checking, copying and saving it."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+
+from trustream import persist
+from trustream._schema import Array, check_entries
+from trustream.estimators import saving
+from trustream.inference.population import published
+from trustream.inference.restoring import Restorable
+from trustream.inference.state import State
+from trustream.learning import state_arrays
+
+
+class _Unchanged:
+    """See `Fitted._unchanged_on_error`.
+
+    Not a generator, which would put back what it remembers when it is collected, much later.
+    """
+
+    def __init__(self, estimator: Any) -> None:
+        self._estimator, self._before = estimator, estimator.__dict__.copy()
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None:
+            self._estimator.__dict__ = self._before
+
+
+class Fitted(BaseEstimator):
+    """Base of the estimators that keeps what was learned.
+
+    A fitted estimator holds `_state` (what `inference` needs to go on), `_rng` (random numbers of
+    the steps to come) and `_n_samples_seen`, and `_model`, which is only a cache.
+    """
+
+    n_components: int
+    n_features_in_: int
+    _kept: Restorable[State]
+    _rng: np.random.Generator
+
+    @property
+    def _state(self) -> State:
+        return self._kept.value
+
+    @_state.setter
+    def _state(self, state: State) -> None:
+        self._kept = Restorable(state)
+
+    @abstractmethod
+    def _format(self, n_features: int) -> state_arrays.StateFormat:
+        """What the arrays of a saved state must be."""
+
+    @abstractmethod
+    def _array_params(self, n_features: int) -> dict[str, Array]:
+        """Parameters that may be arrays, and what they must be in a file."""
+
+    @abstractmethod
+    def _build_model(self, n_features: int) -> Any:
+        """The model for the parameters as they are now."""
+
+    # --- what is fitted
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    @property
+    def n_batch_iter_(self) -> int:
+        """Steps taken since the start."""
+        self._check_is_fitted()
+        return self._state.n_steps
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components
+
+    @property
+    def _shown(self) -> State:
+        """The state for the data that there are: what everything but learning looks at."""
+        self._check_is_fitted()
+        return published(self._build_model(self.n_features_in_), self._state)
+
+    def _check_is_fitted(self) -> None:
+        if not self.__sklearn_is_fitted__():
+            # In scikit-learn's words. An AttributeError as well, so that hasattr() says no.
+            raise NotFittedError(
+                f"This {type(self).__name__} instance is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this estimator."
+            )
+
+    def _check_unchanged(self) -> None:
+        """Refuse parameters that do not describe what is fitted: kernels trust shapes and types."""
+        self._check_is_fitted()
+        state = replace(self._state, memory=None, mean=None)
+        try:
+            table = self._format(self.n_features_in_).arrays
+            check_entries(state_arrays.to_arrays(state)[0], table)
+        except ValueError as error:
+            raise ValueError(
+                f"this {type(self).__name__} was fitted with other parameters than it has now "
+                f"({error}): change them back, or fit it again"
+            ) from error
+
+    def _unchanged_on_error(self) -> _Unchanged:
+        """A context that leaves every attribute as it was if something goes wrong inside."""
+        return _Unchanged(self)
+
+    def __getstate__(self) -> Any:
+        state = super().__getstate__()
+        return {key: value for key, value in state.items() if key != "_model"}
+
+    def __copy__(self) -> Any:
+        # Steps change the memory of what is fitted: a copy has its own.
+        return copy.deepcopy(self)
+
+    # --- disk
+
+    def save(self, path: Any) -> None:
+        """Write the fitted estimator to a file; `trustream.load(path)` reads it again.
+
+        The file holds parameters, priors, clock and random state, so that `partial_fit` goes on
+        exactly as it would have. A `callback` is not saved.
+        """
+        self._check_is_fitted()
+        persist.write(path, *saving.to_arrays(self))
+
+    @classmethod
+    def _from_contents(cls, contents: persist.Contents) -> Any:
+        return saving.from_contents(cls, contents)
