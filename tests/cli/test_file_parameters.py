@@ -35,11 +35,22 @@ def test_pipes_are_read_but_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
-@pytest.mark.parametrize("command", ["init", "status", "train", "topics"])
+@pytest.mark.parametrize("command", ["init", "status", "train", "tokeniser"])
 def test_a_pipe_is_no_store(tmp_path: Path, command: str) -> None:
     os.mkfifo(tmp_path / "pipe")
     result = CliRunner().invoke(main, [command, str(tmp_path / "pipe")])
     assert result.exit_code == 1 and "is a device or a pipe" in result.stderr
+    assert os.listdir(tmp_path) == ["pipe"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+@pytest.mark.parametrize("command", ["topics", "transform", "evaluate"])
+def test_a_pipe_is_no_model(tmp_path: Path, command: str) -> None:
+    """Nobody writes to it: whoever opened it to look what it is would wait for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    data = [] if command == "topics" else [os.devnull]
+    result = CliRunner().invoke(main, [command, str(tmp_path / "pipe"), *data])
+    assert result.exit_code == 1 and "it is a pipe; give the name of a file" in result.stderr
     assert os.listdir(tmp_path) == ["pipe"]
 
 

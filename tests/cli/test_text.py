@@ -239,6 +239,10 @@ def test_the_tokeniser_of_a_store(tmp_path: Path) -> None:
         found.set_tokeniser(Tokeniser(), before=Tokeniser())
         assert found.tokeniser() == Tokeniser(min_length=2)
     assert "no regular expression" in fails("tokeniser", store, "--word-pattern", "(")
+    address = "postgresql://me:secret@host/db"
+    message = fails("tokeniser", store, "--word-pattern", address)
+    assert "is an address of a store" in message and "secret" not in message
+    assert lines("tokeniser", store) == [{**shown, "changed": False}]
 
 
 def test_a_store_of_an_earlier_version(tmp_path: Path) -> None:

@@ -57,6 +57,9 @@ def taken_tokeniser(options: dict[str, Any], kept: Any = None) -> Any:
     given = {_NAMES[name]: value for name, value in values.items() if value is not None}
     if not given:
         return None
+    if given.get("pattern", "").startswith(("postgresql://", "postgres://")):
+        # Patterns are kept and shown, and there may be a password in it.
+        raise ValueError("--word-pattern is an address of a store, expected a regular expression")
     if "lower" in given:
         given["lower"] = not given["lower"]
     before: dict[str, Any] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -248,6 +249,9 @@ def _is_address(source: str) -> bool:
 
 
 def _is_sqlite(path: str) -> bool:
+    # Not a pipe, which would be waited for.
+    if not os.path.isfile(path):
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER
