@@ -209,10 +209,7 @@ def _reason(
         )
     span = f"from {flat[0]} to {flat[1]} topics all candidates are within one standard error"
     if flat[1] >= 2 * flat[0]:
-        text += (
-            f"The curve is flat: {span} of the best, so the data do not decide; take the number "
-            "that reads best. "
-        )
+        text += f"The curve is flat: {span} of the best, and the data hardly decide between them. "
     elif flat[1] > flat[0]:
         text += f"The curve has a broad peak: {span} of the best. "
     else:
