@@ -80,8 +80,11 @@ def test_the_rule_and_its_words() -> None:
     assert (flat.n_components, flat.best, flat.flat) == (4, 16, (4, 32))
     assert "4 topics are the fewest that predict documents as well as 16" in flat.reason
     assert "The curve is flat: from 4 to 32 topics" in flat.reason and not flat.at_edge
+    assert "The range ends with the largest candidate" in flat.reason
+    assert "With 2 topics the score is 0.5000 below the best." in flat.reason
     peak = choice_of(scores({2: -6.5, 4: -6.0, 8: -6.2}))
     assert (peak.n_components, peak.flat) == (4, (4, 4)) and "clear peak" in peak.reason
+    assert "largest candidate" not in peak.reason
     edge = choice_of(scores({2: -6.5, 4: -6.2, 8: -6.0}))
     assert edge.at_edge and "try larger ones too" in edge.reason
     broad = choice_of(scores({4: -6.5, 5: -6.02, 6: -6.0}))

@@ -12,9 +12,11 @@ from scipy.spatial.distance import cdist
 
 import trustream
 from tests.helpers import matched_cosines, snapshot
+from tests.pets_and_money import records
 from tests.topics.planted import documents_of, in_batches, planted_topics
-from trustream import LatentDirichletAllocation
+from trustream import LatentDirichletAllocation, StreamTrainer, open_store
 from trustream.learning import state_arrays
+from trustream.streaming.published import load_checkpoint, load_model
 from trustream.topics.documents import read
 from trustream.topics.editing import (
     change_after,
@@ -146,6 +148,26 @@ def test_the_mean_beside_lambda_is_edited_too(corpus: Any) -> None:
     eta = lda.topic_word_prior_
     np.testing.assert_allclose(merged.components_[0], rows[0] + rows[2] - eta, rtol=1e-4)
     np.testing.assert_allclose(merged.components_[1:], rows[[1, 3]], rtol=1e-6)
+
+
+def test_a_trainer_goes_on_from_an_edited_checkpoint(tmp_path: Path) -> None:
+    with open_store(tmp_path / "topics.db", min_documents=1) as store:
+        store.append(records(200))
+        with StreamTrainer(store, n_components=4, batch_size=20) as trainer:
+            trainer.run(steps=30)
+        checkpoint = load_checkpoint(store)
+        assert checkpoint is not None
+        before = as_topics(load_model(store))
+        edit = merging(before.names, [0, 2])
+        store.save("model", edit.of_checkpoint(checkpoint).to_bytes())
+        shown = as_topics(load_model(store))
+        np.testing.assert_allclose(shown.weights, edit.of_topics(before).weights, rtol=1e-4)
+        with pytest.raises(ValueError, match="n_components"):
+            StreamTrainer(store, n_components=4, batch_size=20)
+        with StreamTrainer(store, n_components=3, batch_size=20) as trainer:
+            trainer.run(steps=10)
+        learned = load_model(store)
+        assert learned.components_.shape == (3, 10) and learned.n_batch_iter_ == 40
 
 
 def test_seeds_stay(corpus: Any) -> None:

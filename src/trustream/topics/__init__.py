@@ -1,30 +1,111 @@
 """What people do with topics: look at them, and at documents through them.
 
-The modules are loaded on first use:
+The functions and modules are loaded on first use, so that the command line starts at once:
 
 >>> import trustream
 >>> trustream.topics.summary.summarise.__name__
 'summarise'
+>>> "topic_info" in dir(trustream.topics)
+True
 """
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trustream.topics import inference, summary
+    from trustream.topics.choosing import choose_n_components
+    from trustream.topics.document_view import view_documents
+    from trustream.topics.documents import DocumentBatch, gather
+    from trustream.topics.editing import (
+        change_after,
+        delete_topics,
+        deleting,
+        merge_topics,
+        merging,
+        set_labels,
+    )
+    from trustream.topics.over_time import TimeCounts, topics_over_time
+    from trustream.topics.relations import (
+        CorrelationCounts,
+        topic_correlation,
+        topic_hierarchy,
+        topic_map,
+    )
+    from trustream.topics.representatives import RunningTop, representative_documents
+    from trustream.topics.splitting import split_topic
+    from trustream.topics.stored_documents import stored_batches
+    from trustream.topics.table import TableCounts, topic_info
+    from trustream.topics.time_bins import GrowingBins
+    from trustream.topics.topic_names import TopicNames, UnknownTopicError
+    from trustream.topics.topic_set import TopicSet, as_topics
 
-__all__ = ["inference", "summary"]
+__all__ = [
+    "CorrelationCounts",
+    "DocumentBatch",
+    "GrowingBins",
+    "RunningTop",
+    "TableCounts",
+    "TimeCounts",
+    "TopicNames",
+    "TopicSet",
+    "UnknownTopicError",
+    "as_topics",
+    "change_after",
+    "choose_n_components",
+    "delete_topics",
+    "deleting",
+    "gather",
+    "inference",
+    "merge_topics",
+    "merging",
+    "representative_documents",
+    "set_labels",
+    "split_topic",
+    "stored_batches",
+    "summary",
+    "topic_correlation",
+    "topic_hierarchy",
+    "topic_info",
+    "topic_map",
+    "topics_over_time",
+    "view_documents",
+]
+
+# Modules, and the public names that live there.
+_HOME = {
+    "choosing": ("choose_n_components",),
+    "document_view": ("view_documents",),
+    "documents": ("DocumentBatch", "gather"),
+    "editing": (
+        "change_after", "delete_topics", "deleting", "merge_topics", "merging", "set_labels",
+    ),
+    "over_time": ("TimeCounts", "topics_over_time"),
+    "relations": ("CorrelationCounts", "topic_correlation", "topic_hierarchy", "topic_map"),
+    "representatives": ("RunningTop", "representative_documents"),
+    "splitting": ("split_topic",),
+    "stored_documents": ("stored_batches",),
+    "table": ("TableCounts", "topic_info"),
+    "time_bins": ("GrowingBins",),
+    "topic_names": ("TopicNames", "UnknownTopicError"),
+    "topic_set": ("TopicSet", "as_topics"),
+}  # fmt: skip
+# Modules of functions that commands call.
+_MODULES = ("inference", "summary")
 
 
-def __getattr__(name: str) -> ModuleType:
-    """Import a module of this package (PEP 562)."""
+def __getattr__(name: str) -> object:
+    """Import the public ``name`` from the module it lives in, once (PEP 562)."""
     import importlib
 
-    if name not in __all__:
-        raise AttributeError(f"module 'trustream.topics' has no attribute {name!r}")
-    return importlib.import_module(f"trustream.topics.{name}")
+    for module, names in _HOME.items():
+        if name in names:
+            value = getattr(importlib.import_module(f"trustream.topics.{module}"), name)
+            globals()[name] = value
+            return value
+    if name in _MODULES:
+        return importlib.import_module(f"trustream.topics.{name}")
+    raise AttributeError(f"module 'trustream.topics' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

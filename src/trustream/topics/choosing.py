@@ -209,17 +209,20 @@ def _reason(
         )
     span = f"from {flat[0]} to {flat[1]} topics all candidates are within one standard error"
     if flat[1] >= 2 * flat[0]:
-        text += (
-            f"The curve is flat: {span} of the best, so the data do not decide; take the number "
-            "that reads best. "
-        )
+        text += f"The curve is flat: {span} of the best, and the data hardly decide between them. "
     elif flat[1] > flat[0]:
         text += f"The curve has a broad peak: {span} of the best. "
     else:
         text += "The curve has a clear peak. "
+    half = min(scores[: first + 1], key=lambda s: abs(s.n_components - chosen.n_components / 2))
+    if half is not chosen:
+        loss = best.held_out - half.held_out
+        text += f"With {half.n_components} topics the score is {loss:.4f} below the best. "
     text += f"Topics are most coherent with {coherent.n_components} of them."
     if at_edge:
         text += " The best is the largest candidate: try larger ones too."
+    elif flat[1] == scores[-1].n_components:
+        text += " The range ends with the largest candidate: larger ones may do as well."
     return text
 
 

@@ -22,6 +22,8 @@ import numpy as np
 from trustream.array_types import Array, Float64
 from trustream.inference.state import State
 from trustream.models.lda import LazyRows, LdaPrior
+from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.lda.model import TopicStream
 from trustream.topics.documents import as_batches, read
 from trustream.topics.topic_names import TopicNames
 from trustream.topics.topic_set import TopicSet, as_topics
@@ -93,6 +95,19 @@ class TopicEdit:
             edited.topic_word_prior = self._pattern(seeds).T
         vars(edited).pop("_model", None)
         return edited
+
+    def of_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
+        """Return a trainer's checkpoint of topics afterwards, from which a trainer goes on.
+
+        Its settings have another `n_components`; where settings are kept beside it
+        (`trustream.streaming.published.save_settings`), they are to be saved again.
+        """
+        if not isinstance(checkpoint.model, TopicStream):
+            raise ValueError(
+                f"the checkpoint is of a model of kind {checkpoint.model.kind!r}, expected topics"
+            )
+        model = replace(checkpoint.model, n_components=len(self.groups))
+        return replace(checkpoint, model=model, state=self.of_state(checkpoint.state))
 
     def _alpha(self, alpha: Float64) -> Float64:
         sums = np.array([alpha[list(rows)].sum() for rows in self.groups])
