@@ -119,6 +119,7 @@ ENTRY_POINTS: dict[str, Entry] = {
     "bernoulli.partial_fit": lambda X: _changed(bernoulli, X).means_,
     "bernoulli.predict_proba": lambda X: fitted(bernoulli).predict_proba(X),
     "bernoulli.predict": lambda X: fitted(bernoulli).predict(X),
+    "bernoulli.fit_predict": lambda X: bernoulli().fit_predict(X),
     "bernoulli.transform": lambda X: fitted(bernoulli).transform(X),
     "bernoulli.score_samples": lambda X: fitted(bernoulli).score_samples(X),
     "bernoulli.score": lambda X: fitted(bernoulli).score(X),

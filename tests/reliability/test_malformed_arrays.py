@@ -103,8 +103,8 @@ _ESTIMATORS = {
 _COVERED = {
     "lda": {"diversity"},
     "bernoulli": {"fit_transform"},
-    "gaussian": {"elbo", "fit_transform", "partial_fit", "predict", "score", "score_samples",
-                 "transform"},
+    "gaussian": {"elbo", "fit_predict", "fit_transform", "partial_fit", "predict", "score",
+                 "score_samples", "transform"},
     "recommender": set(),
 }  # fmt: skip
 

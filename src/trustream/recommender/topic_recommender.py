@@ -97,7 +97,7 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         mean_change_tol: float = 1e-4,
         learn_priors: bool | str = "per-word",
         tol: float = 1e-3,
-        n_init: int = 1,
+        n_init: int | str = "auto",
         dtype: Any = "float32",
         n_jobs: int | None = None,
         verbose: int = 0,
