@@ -36,7 +36,7 @@ _NOTE = (
 
 def measure(setup: Setup) -> Iterator[Row]:
     """JSON lines, then a MediaWiki dump, each in turn with CountVectorizer."""
-    n = setup.choose(200_000, 50_000)
+    n = setup.choose(200_000, 100_000)
     rng = np.random.default_rng(0)
     names = _names(rng)
     with tempfile.TemporaryDirectory() as folder:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from trustream.feeds import wiki_markup
 from trustream.feeds.wiki_markup import strip_markup
 
 
@@ -65,3 +69,23 @@ def test_deep_markup_takes_linear_time(opening: str) -> None:
     start = time.process_time()
     strip_markup(opening * 300_000 + "word " * 300_000 + closing * 300_000)
     assert time.process_time() - start < 30
+
+
+@settings(deadline=None, max_examples=500)
+@given(
+    pieces=st.lists(
+        st.sampled_from(
+            ["[[", "]]", "{{", "}}", "{|", "|}", "|", "[", "]", "{", "}", "a", "b c", "File:", ":",
+             "[[x]]", "[[y|z]]", "[[image:y|z]]", "{{t}}", "[[" * 60, "{{[[" * 40, "]]" * 30]
+        ),
+        max_size=60,
+    )
+)  # fmt: skip
+def test_links_found_as_a_whole_are_what_their_brackets_make_of_them(pieces: list[str]) -> None:
+    """Found bracket by bracket, the same is left, also of more of them than are followed."""
+    text = "".join(pieces)
+    found = strip_markup(text)
+    with pytest.MonkeyPatch.context() as patch:
+        one_by_one = re.compile(r"(?!)(x)|\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\]")
+        patch.setattr(wiki_markup, "_BRACKET", one_by_one)
+        assert strip_markup(text) == found

@@ -6,6 +6,7 @@ more. The first message is a `Task`, all others are blocks.
 
 from __future__ import annotations
 
+import gc
 import pickle
 import struct
 import sys
@@ -169,6 +170,8 @@ class Unpacker:
 
 def main() -> None:
     """Answer messages until there are no more."""
+    # Thousands of small objects are made for a block, and hardly a cycle among them.
+    gc.set_threshold(100_000, 20, 100)
     inbox, outbox = sys.stdin.buffer, sys.stdout.buffer
     # Whatever a library prints must not get among the answers.
     sys.stdout = sys.stderr

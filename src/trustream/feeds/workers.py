@@ -7,7 +7,6 @@ nobody has taken yet. A process that has lost its parent finds the end of its in
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import pickle
@@ -201,7 +200,9 @@ class _Worker:
         for descriptor in (self._inbox, self._outbox):
             os.set_blocking(descriptor, False)
             # Where pipes cannot be made larger, processes wait for each other more often.
-            with suppress(OSError, AttributeError):
+            with suppress(ImportError, OSError, AttributeError):
+                import fcntl
+
                 fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE)
         self.send(task)
 
