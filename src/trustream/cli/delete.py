@@ -73,8 +73,7 @@ def delete(
         some = ", ".join(map(repr, result.unknown[:_SHOWN]))
         more = ", ... (--json has all)" if len(result.unknown) > _SHOWN else ""
         n = len(result.unknown)
-        echo(f"no document has {n:,} of these ids: {some}{more}", err=True)
-        raise click.exceptions.Exit(1)
+        raise click.ClickException(f"no document has {n:,} of these ids: {some}{more}")
 
 
 def _read_ids(source: str) -> list[str]:
