@@ -68,13 +68,13 @@ def test_as_words(tmp_path: Path, settings: dict[str, Any]) -> None:
 def test_tables_that_are_gone_are_forgotten(tmp_path: Path) -> None:
     """Another table may get the place in memory of one that is gone, and has other words."""
     with open_store(tmp_path / "topics.db", min_documents=1) as store:
-        for i in range(200):
+        for i in range(25):
             table = WordTable([f"w{i}", f"v{i}"])
             store.append([Record(str(i), CodedWords(table, np.array([0, 1, 1])))])
             del table
             gc.collect()
         words = store.vocabulary().words
-        for i in range(200):
+        for i in range(25):
             found = store.read([str(i)])
             counts = dict(zip([words[c] for c in found.indices], found.counts, strict=True))
             assert counts == {f"w{i}": 1, f"v{i}": 2}
