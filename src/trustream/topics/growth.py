@@ -13,7 +13,7 @@ def partial_fit(lda: Any, counts: Any, new: Sequence[str], seed: int) -> None:
 
     Each new word starts as in a stream (`streaming.lda.words`): near one in all topics, a little
     more in some than in others, by a generator that is keyed by the word. An error, or an
-    interrupt, leaves the estimator as it was.
+    interrupt, leaves the estimator as it was, or with the whole step.
 
     Args:
         lda: a fitted LatentDirichletAllocation.
@@ -34,7 +34,8 @@ def partial_fit(lda: Any, counts: Any, new: Sequence[str], seed: int) -> None:
         lda._forget_words()
         lda.partial_fit(counts)
     except BaseException:
-        # Rows of the old words may be in memory that the step has overwritten: asking puts it back.
-        _ = lda._state
-        lda.__dict__ = before
+        if lda._n_samples_seen == before["_n_samples_seen"]:
+            # The old rows may be in memory that the step has overwritten: asking puts it back.
+            _ = lda._state
+            lda.__dict__ = before
         raise

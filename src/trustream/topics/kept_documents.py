@@ -54,49 +54,55 @@ class KeptDocuments:
         """Return what notes texts while they are read, for `take`."""
         full = self.most is not None and len(self) >= self.most
         least = float(self._draws.min(initial=1.0)) if full else -1.0
-        return NotedTexts(self.most, least, self._rng)
+        return NotedTexts(self.n_seen, self.most, least, self._rng)
 
     def take(self, noted: NotedTexts, counts: Any) -> None:
-        """Keep some of the documents that were noted; counts are of all of them."""
-        self._draws = np.concatenate([self._draws, noted.draws])
-        self._numbers = np.concatenate([self._numbers, self.n_seen + noted.rows])
-        self._excerpts += noted.excerpts
-        self.n_seen += noted.n_texts
-        if noted.rows.size:
-            self._counts.append(counts if noted.rows.size == noted.n_texts else counts[noted.rows])
-        if self.most is not None and len(self) > self.most:
-            stay = _largest(self._draws, self.most)
-            self._counts = [self._matrix(int(self._counts[-1].shape[1]))[stay]]
-            self._draws, self._numbers = self._draws[stay], self._numbers[stay]
-            self._excerpts = [self._excerpts[i] for i in stay.tolist()]
+        """Keep some of the documents that were noted; counts are of all of them.
+
+        To do it again changes nothing.
+        """
+        if noted.first != self.n_seen:
+            return
+        draws = np.concatenate([self._draws, noted.draws])
+        numbers = np.concatenate([self._numbers, self.n_seen + noted.rows])
+        excerpts = [*self._excerpts, *noted.excerpts]
+        whole = noted.rows.size == noted.n_texts
+        parts = [*self._counts, counts if whole else counts[noted.rows]]
+        if self.most is not None and draws.size > self.most:
+            stay = _largest(draws, self.most)
+            parts = [_stacked(parts, counts.shape[1])[stay]]
+            draws, numbers = draws[stay], numbers[stay]
+            excerpts = [excerpts[i] for i in stay.tolist()]
+        # In one call, which no interrupt divides.
+        self.__dict__.update(
+            _draws=draws,
+            _numbers=numbers,
+            _excerpts=excerpts,
+            _counts=parts,
+            n_seen=self.n_seen + noted.n_texts,
+        )
 
     def batch(self, n_words: int) -> DocumentBatch | None:
         """Return the documents that are kept, in their order; None if they have no words.
 
         `keys` are their numbers, `titles` the beginnings of the texts.
         """
-        if not self._counts:
+        if not len(self):
             return None
-        counts = self._matrix(n_words)
+        counts = _stacked(self._counts, n_words)
         self._counts = [counts]
         if not counts.nnz:
             return None
         return DocumentBatch(counts, keys=self._numbers, titles=self._excerpts)
 
-    def _matrix(self, n_words: int) -> sparse.csr_array:
-        """All counts, in as many columns as there are words by now."""
-        wide = [
-            sparse.csr_array((part.data, part.indices, part.indptr), (part.shape[0], n_words))
-            for part in self._counts
-        ]
-        return wide[0] if len(wide) == 1 else sparse.csr_array(sparse.vstack(wide, format="csr"))
-
 
 class NotedTexts:
     """Texts that are read now, of which some will be kept."""
 
-    def __init__(self, most: int | None, least: float, rng: np.random.Generator) -> None:
-        self.most, self.least, self.rng = most, least, rng
+    def __init__(
+        self, first: int, most: int | None, least: float, rng: np.random.Generator
+    ) -> None:
+        self.first, self.most, self.least, self.rng = first, most, least, rng
         self.n_texts = 0
         self.draws, self.rows = np.empty(0), np.empty(0, np.int64)
         self.excerpts: list[str] = []
@@ -120,6 +126,15 @@ class NotedTexts:
             self.draws, self.rows = self.draws[stay], self.rows[stay]
             self.excerpts = [self.excerpts[i] for i in stay.tolist()]
             self.least = float(self.draws.min())
+
+
+def _stacked(parts: Sequence[Any], n_words: int) -> sparse.csr_array:
+    """All counts, in as many columns as there are words by now."""
+    wide = [
+        sparse.csr_array((part.data, part.indices, part.indptr), (part.shape[0], n_words))
+        for part in parts
+    ]
+    return wide[0] if len(wide) == 1 else sparse.csr_array(sparse.vstack(wide, format="csr"))
 
 
 def _largest(draws: np.ndarray, n: int) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
 from scipy import sparse
@@ -12,21 +12,36 @@ from sklearn.exceptions import NotFittedError
 from trustream.array_types import Array
 from trustream.estimators import LatentDirichletAllocation
 from trustream.topics.editing import merging
-from trustream.topics.kept_documents import KeptDocuments
+from trustream.topics.kept_documents import KeptDocuments, NotedTexts
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
 from trustream.topics.topic_names import TopicNames
 from trustream.topics.topic_set import TopicSet, as_topics
-from trustream.topics.vocabulary import batches
+from trustream.topics.vocabulary import Counted, batches
 
 T = TypeVar("T")
+
+
+class PendingStep(NamedTuple):
+    """A step that is being taken.
+
+    Attributes:
+        found: counts and new words of its texts.
+        noted: what is kept of its texts.
+        n_before: documents that the estimator has seen before it; None if it has none to take.
+    """
+
+    found: Counted
+    noted: NotedTexts
+    n_before: int | None
 
 
 class LearnedTopics:
     """Base of `TopicModel` that holds what was learned.
 
     A fitted model has `_lda`, the estimator; `_words`, which counts texts for it; `_names`, ids and
-    labels; `_kept`, some of its documents; and `_seed`, of new words.
+    labels; `_kept`, some of its documents; and `_seed`, of new words. `_pending` is what is left to
+    do after a step of the estimator, which may have been interrupted just then.
     """
 
     _lda: LatentDirichletAllocation
@@ -35,15 +50,22 @@ class LearnedTopics:
     _kept: KeptDocuments
     _seed: int
     _cached: dict[str, tuple[Any, Any]]
+    _pending: PendingStep | None
 
     @property
     def _is_fitted(self) -> bool:
         return hasattr(self, "_lda")
 
     def _set(self, seed: int, names: Any, words: Any, lda: Any, kept: KeptDocuments) -> None:
-        """All that was learned, in one go."""
+        """All that was learned, in one call, which no interrupt divides."""
         self.__dict__.update(
-            _seed=seed, _names=names, _words=words, _lda=lda, _kept=kept, _cached={}
+            _seed=seed,
+            _names=names,
+            _words=words,
+            _lda=lda,
+            _kept=kept,
+            _cached={},
+            _pending=None,
         )
 
     @property
@@ -169,6 +191,22 @@ class LearnedTopics:
     def _check_fitted(self) -> None:
         if not self._is_fitted:
             raise NotFittedError("this TopicModel has no topics yet: call fit(texts) first")
+        self._settle()
+
+    def _settle(self) -> None:
+        """Take in the words and documents of a step that was taken; drop those of one that was not.
+
+        Whatever was done already may be done again.
+        """
+        pending = self._pending
+        if pending is None:
+            return
+        if pending.n_before is None or self._lda._n_samples_seen != pending.n_before:
+            self._words.take(pending.found)
+            if pending.found.new:
+                self._lda.set_words(self._words.words, tokenise=self._words.specification)
+            self._kept.take(pending.noted, pending.found.counts)
+        self._pending = None
 
     def _of_now(self, name: str, now: tuple[Any, ...], make: Callable[[], T]) -> T:
         """What is computed from the model as it is now, until it or one of these changes."""

@@ -65,6 +65,8 @@ def _check_kind(texts: Any) -> None:
         instead = 'give the column that has the texts, such as frame["text"]'
     elif not isinstance(texts, Iterable):
         instead = "give a list of strings"
+    elif (dimensions := getattr(texts, "ndim", 1)) != 1:
+        instead = f"give a single column, not {dimensions} dimensions"
     if instead is not None:
         raise ValueError(f"texts are of type {kind}: {instead}")
 
@@ -81,7 +83,8 @@ def _chunks(texts: Iterable[Any]) -> Iterator[list[str]]:
 
 def _refuse(text: Any, number: int) -> None:
     kind = type(text).__name__
-    if text is None or kind in ("NAType", "NaTType") or text != text:
+    is_nan = isinstance(text, float) and text != text
+    if text is None or is_nan or kind in ("NAType", "NaTType"):
         raise ValueError(
             f"text {number} is missing ({text}), expected a string: leave such documents out, or "
             'give "" for a document without words'

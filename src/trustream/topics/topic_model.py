@@ -13,6 +13,7 @@ from trustream.estimators import LatentDirichletAllocation
 from trustream.evaluation.validation import whole_number
 from trustream.topics import growth, topic_model_files
 from trustream.topics.kept_documents import KeptDocuments
+from trustream.topics.learned_topics import PendingStep
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
 from trustream.topics.topic_names import TopicNames
@@ -119,7 +120,7 @@ class TopicModel(TopicViews):
         if not self._is_fitted:
             return f"TopicModel(n_topics={self.n_topics})"
         return (
-            f"<TopicModel of {self.n_topics_} topics, {len(self._words.words)} words, "
+            f"<TopicModel of {self.n_topics_} topics, {len(self.words_)} words, "
             f"{self.n_documents_} documents>"
         )
 
@@ -172,14 +173,14 @@ class TopicModel(TopicViews):
         """
         if not self._is_fitted:
             return self._begin(texts, lambda lda, counts: lda.partial_fit(counts))
+        self._settle()
         noted = self._kept.noting()
         found = self._words.read(noted.passing(text_chunks(texts)))
-        if found.counts.sum():
+        is_step = found.counts.sum() > 0
+        self._pending = PendingStep(found, noted, self._lda._n_samples_seen if is_step else None)
+        if is_step:
             growth.partial_fit(self._lda, found.counts, found.new, self._seed)
-        self._words.take(found)
-        if found.new:
-            self._lda.set_words(self._words.words, tokenise=self._words.specification)
-        self._kept.take(noted, found.counts)
+        self._settle()
         return self
 
     def _begin(self, texts: Any, learn: Callable[[Any, Any], Any]) -> Self:
@@ -234,14 +235,16 @@ class TopicModel(TopicViews):
 
 def _seed(random_state: Any) -> int:
     """The integer that everything is drawn from."""
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if whole and 0 <= random_state < 2**32:
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**32, dtype=np.uint32))
     if random_state is None or isinstance(random_state, np.random.Generator):
         return int(np.random.default_rng(random_state).integers(2**32))
     raise ValueError(
-        f"random_state is {random_state!r:.60}, expected an integer, a Generator or None"
+        f"random_state is {random_state!r:.60}, expected an integer from 0 to 2**32 - 1, a "
+        "Generator, a RandomState or None"
     )
 
 

@@ -99,21 +99,20 @@ class VectorisedWords:
         texts = chain.from_iterable(chunks)
         if self.words:
             found = self.count(list(texts))
-            return Counted(found, (), {}, found.sum())
+            return Counted(found, (), {}, self.n_documents + found.shape[0])
         counts = matrices.csr(self.vectoriser.fit_transform(texts))
         new = [str(word) for word in self.vectoriser.get_feature_names_out()]
-        n_tokens = counts.sum()
-        if not n_tokens:
+        if not counts.sum():
             raise ValueError(
                 f"the {type(self.vectoriser).__name__} finds none of its {len(new)} words in the "
                 "texts: give other texts, or another vocabulary"
             )
-        return Counted(counts, new, {}, n_tokens)
+        return Counted(counts, new, {}, counts.shape[0])
 
     def take(self, counted: Counted) -> None:
-        """Take in what `read` has found."""
-        self.words += counted.new
-        self.n_documents += counted.counts.shape[0]
+        """Take in what `read` has found; to do it again changes nothing."""
+        self.words = [*counted.new] or self.words
+        self.n_documents = counted.n_documents
 
     # --- files
 

@@ -66,13 +66,13 @@ class Counted:
         counts: (documents, words), the words that are new now included.
         new: words that get a column now, in the order of the columns.
         waiting: documents that other unknown words are in now, those of before included.
-        n_tokens: all words of the texts, repetitions included.
+        n_documents: documents seen, with these.
     """
 
     counts: sparse.csr_array
     new: Sequence[str]
     waiting: dict[str, int]
-    n_tokens: float
+    n_documents: int
 
 
 @dataclass(eq=False)
@@ -146,20 +146,20 @@ class GrowingWords:
         )
         for word in new:
             del waiting[word]
-        n_tokens = sum(rows.data)
-        if n_known == 0 and not new:
-            self._refuse(rows, n_documents)
-        if n_tokens == 0:
+        if not rows.indices:
             raise ValueError(self._nothing(rows.n_documents))
-        return Counted(rows.matrix(rows.places(new)), new, waiting, n_tokens)
+        if n_known == 0 and not new:
+            raise ValueError(self._too_rare(len(waiting), n_documents))
+        return Counted(rows.matrix(rows.places(new)), new, waiting, n_documents)
 
     def take(self, counted: Counted) -> None:
-        """Take in what `read` has found."""
-        for word in counted.new:
+        """Take in what `read` has found; to do it again changes nothing."""
+        first = counted.counts.shape[1] - len(counted.new)
+        for column, word in enumerate(counted.new, start=first):
             self.waiting.pop(word, None)
-            self.columns[word] = len(self.columns)
+            self.columns[word] = column
         self.waiting.update(counted.waiting)
-        self.n_documents += counted.counts.shape[0]
+        self.n_documents = counted.n_documents
         if len(self.waiting) > _MOST_WAITING:
             # The most frequent ones stay, of equal ones those that came first.
             kept = sorted(self.waiting.items(), key=lambda item: -item[1])[: _MOST_WAITING // 2]
@@ -167,18 +167,16 @@ class GrowingWords:
 
     def _nothing(self, n_documents: int) -> str:
         return (
-            f"there is no word in {n_documents} text{'s' * (n_documents != 1)}, which are split "
+            f"no word was found in {n_documents} text{'s' * (n_documents != 1)}; texts are split "
             f"into {described(self.specification)}: give other texts, or another tokeniser"
         )
 
-    def _refuse(self, rows: _Rows, n_documents: int) -> None:
-        if not rows.unknown:
-            raise ValueError(self._nothing(rows.n_documents))
+    def _too_rare(self, n_words: int, n_documents: int) -> str:
         least, most = self.rules.least(n_documents), self.rules.most(n_documents)
-        raise ValueError(
-            f"of the {len(rows.unknown)} words in {n_documents} "
-            f"text{'s' * (n_documents != 1)} none is in {least} or more, and in at most "
-            f"{most:.0%} of them: give more texts, a smaller min_documents or a larger max_fraction"
+        return (
+            f"of the {n_words} words in {n_documents} text{'s' * (n_documents != 1)} none is in "
+            f"{least} or more, and in at most {most:.0%} of them: give more texts, a smaller "
+            "min_documents or a larger max_fraction"
         )
 
 
@@ -240,8 +238,8 @@ class _Rows:
 def _checked(word: Any, number: int) -> str:
     if not isinstance(word, str):
         raise ValueError(
-            f"the tokeniser made a {type(word).__name__} of text {number} that should be a word: "
-            f"{word!r:.60}; expected strings"
+            f"the tokeniser finds {word!r:.60} in text {number}, of type {type(word).__name__}; "
+            "expected words, which are strings"
         )
     return str(word)
 

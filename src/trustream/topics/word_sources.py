@@ -94,14 +94,14 @@ class WordFunction:
         words = self.function(text)
         if isinstance(words, str | bytes | Mapping) or not isinstance(words, Iterable):
             raise ValueError(
-                f"the tokeniser made a {type(words).__name__} of text {number}, expected a list of "
-                "words"
+                f"what the tokeniser makes of text {number} is of type {type(words).__name__}, "
+                "expected a list of words"
             )
         try:
             found = Counter(words)
         except TypeError as error:
             raise ValueError(
-                f"the tokeniser made things of text {number} that are no words ({error})"
+                f"the tokeniser finds things in text {number} that are no words ({error})"
             ) from None
         found.pop("", None)
         return found
