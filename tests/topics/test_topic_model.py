@@ -211,7 +211,9 @@ def test_the_most_words() -> None:
 def test_texts_without_known_words_are_counted_alone() -> None:
     model = fitted()
     before = model.estimator_.components_
+    assert model.topic_info().n_documents == 300
     model.partial_fit(["zebra"] * 4)
+    assert model.topic_info().n_documents == 304
     assert np.array_equal(model.estimator_.components_, before)
     assert (
         model.n_documents_ == 304
@@ -231,26 +233,27 @@ def test_few_texts_have_words_too() -> None:
     assert "zebra" in fitted(common, max_fraction=1).words_
 
 
-@pytest.mark.parametrize("words", [" zebra", ""], ids=["new words", "known words"])
-def test_a_step_is_taken_wholly_or_not_at_all(words: str) -> None:
+@pytest.mark.parametrize("has_new", [True, False], ids=["new words", "known words"])
+def test_a_step_is_taken_wholly_or_not_at_all(has_new: bool) -> None:
     rng, hit = np.random.default_rng(5), 0
     model = fitted(mixed_texts(60), n_jobs=1)
-    for i in range(25):
-        more = [text + words * (n > 2) + "x" * i for n, text in enumerate(texts_about([0] * 9, i))]
+    for i in range(40):
+        new = " zebra" + "ab" * i if has_new else ""
+        more = [text + new for text in texts_about([0] * 9, i)]
         before, twin = bits(model), copy.deepcopy(model)
         length = count_moments(lambda m=twin, t=more: m.partial_fit(t))
         after = bits(twin)
-        # Most moments are in the counting of words: some are chosen near the end.
-        moment = int(rng.integers(1 if i % 3 else int(0.9 * length), length))
-        stopped = interrupted(lambda t=more: model.partial_fit(t), moment)
+        # Most are chosen near the end, where the step is stored.
+        first = 1 if i % 4 == 0 else int(0.8 * length)
+        stopped = interrupted(lambda t=more: model.partial_fit(t), int(rng.integers(first, length)))
         hit += stopped
         found = bits(model)
         assert found == after if not stopped else found in (before, after)
         if found == before:
             model.partial_fit(more)
         assert bits(model) == after
-        assert model.topic_info().n_documents == model.n_documents_
-    assert hit > 8
+    assert hit > 15 and model.topic_info().n_documents == model.n_documents_ == 60 + 40 * 9
+    assert len(model.words_) == 30 + 40 * has_new
 
 
 def test_errors_leave_everything_as_it_was() -> None:
