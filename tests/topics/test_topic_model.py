@@ -208,6 +208,17 @@ def test_the_most_words() -> None:
     assert frequent == build_vocabulary(documents, max_fraction=0.5, max_words=5)
 
 
+def test_rare_words_are_forgotten_if_there_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trustream.topics.vocabulary._MOST_WAITING", 8)
+    model = fitted()
+    rare = [f"word{letter}" for letter in "abcdefgh"]
+    model.partial_fit([" ".join(rare), "wordc", "wordh"])
+    assert model._words.waiting == {word: 1 + (word[-1] in "ch") for word in rare}
+    model.partial_fit(["wordz wordy wordz"])
+    assert model._words.waiting == {"wordc": 2, "wordh": 2, "worda": 1, "wordb": 1}
+    assert model.partial_fit(["wordh"] * 3).words_[-1] == "wordh"
+
+
 def test_texts_without_known_words_are_counted_alone() -> None:
     model = fitted()
     before = model.estimator_.components_

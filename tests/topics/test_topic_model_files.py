@@ -7,7 +7,7 @@ import functools
 import json
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -193,6 +193,13 @@ def test_vectorisers_that_are_no_data(tmp_path: Path, vectoriser: Any, reason: s
     TopicModel(3, tokeniser=analyse, random_state=0).fit(TEXTS).save(tmp_path / "m")
 
 
+def test_a_vectoriser_with_an_empty_word(tmp_path: Path) -> None:
+    model = TopicModel(2, tokeniser=CountVectorizer(token_pattern=r"\w*"), random_state=0)
+    model.fit(TEXTS).save(tmp_path / "m")
+    assert "" in model.words_
+    assert np.array_equal(trustream.load(tmp_path / "m").transform(TEXTS), model.transform(TEXTS))
+
+
 def test_words_of_all_kinds(tmp_path: Path) -> None:
     strange = ["\ud83dlone", "größe", "c++", "naïve", "\x00", "__metadata__", "<b>", "a" * 10_000]
     register_tokeniser("split", str.split)
@@ -286,6 +293,46 @@ def test_vectorisers_that_do_not_fit(tmp_path: Path, name: str, value: Any) -> N
     persist.write(tmp_path / "changed", arrays, changed)
     with pytest.raises(ValueError, match="damaged"):
         trustream.load(tmp_path / "changed")
+
+
+def leaves(values: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Where the values of a header are, the estimator's own left out."""
+    for key, value in values.items() if isinstance(values, dict) else enumerate(values):
+        if key == "lda" or (isinstance(key, int) and key > 1):
+            continue
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from leaves(value, (*path, key))
+
+
+@pytest.mark.filterwarnings("ignore:Your stop_words may be inconsistent")
+@pytest.mark.parametrize("tokeniser", [None, CountVectorizer(stop_words=["the"])])
+def test_any_value_is_refused_or_taken(tmp_path: Path, tokeniser: Any) -> None:
+    """Whatever stands in the place of a value, a model that is loaded can be used."""
+    fitted(tokeniser).save(tmp_path / "m")
+    arrays, header = persist.read(tmp_path / "m")
+    hostile = [None, -1, 0, 2**62, 2**70, 0.5, float("nan"), 1e308, "x", "", [], {}, [1], True]
+    outcomes = {"refused": 0, "taken": 0}
+    for path in leaves(header):
+        for value in hostile:
+            changed = copy.deepcopy(header)
+            place = functools.reduce(lambda values, key: values[key], path[:-1], changed)
+            place[path[-1]] = value
+            persist.write(tmp_path / "changed", arrays, changed)
+            try:
+                model = trustream.load(tmp_path / "changed")
+            except ValueError as error:
+                outcomes["refused"] += 1
+                assert "restore it from a copy" in str(error) or path == ("estimator",)
+                continue
+            outcomes["taken"] += 1
+            assert model.transform(TEXTS[:3]).shape == (3, 3), (path, value)
+            assert len(model.topic_info()) == 3
+            try:
+                model.partial_fit(["zebra cat"] * 5)
+            except ValueError as error:  # by a pattern that no word matches, for example
+                assert "no word was found" in str(error), (path, value)
+    assert outcomes["refused"] > 200 and outcomes["taken"] > 20, outcomes
 
 
 # --- commands, other processes

@@ -151,9 +151,9 @@ class TopicModel(TopicViews):
         New words enter as in a stream. As soon as a word is in `min_documents` of all documents
         that came, it gets a column behind the others, starts near one in all topics, and is learned
         from these texts on; earlier ones are not read again. A model with `max_words` words takes
-        no more, and one with a vectoriser never does. Of rarer words the 200,000 most frequent are
-        remembered. If the model knows no word of the texts yet, words are counted and no step is
-        taken.
+        no more, and one with a vectoriser never does. Of rarer words up to 200,000 are remembered,
+        the most frequent ones. If the model knows no word of the texts yet, words are counted and
+        no step is taken.
 
         The first call begins with the words of its texts, so let it have a few hundred.
 

@@ -118,8 +118,8 @@ def from_contents(
     check_arrays(arrays, table | own)
     lda = saving.from_arrays(LatentDirichletAllocation, header["lda"], _of_lda(arrays))
     columns = lda.words_
-    if columns is None or "" in columns:
-        raise ValueError("there are columns without words")
+    if columns is None:
+        raise ValueError("the columns have no words")
     names = TopicNames.from_json(header["names"])
     if len(names.ids) != lda.n_components:
         raise ValueError(f"names are of {len(names.ids)} topics, there are {lda.n_components}")
@@ -141,6 +141,8 @@ def from_contents(
 
 
 def _waiting(arrays: Mapping[str, np.ndarray], columns: list[str]) -> dict[str, int]:
+    if "" in columns:
+        raise ValueError("there are columns without a word")
     words = persist.unpack_strings(arrays["waiting.words"])
     documents = arrays["waiting.documents"].tolist()
     found = dict(zip(words, documents, strict=True))

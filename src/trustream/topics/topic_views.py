@@ -148,8 +148,9 @@ class TopicViews(LearnedTopics):
         seconds, n_seen = as_seconds(times), self._kept.n_seen
         if seconds.size != n_seen:
             raise ValueError(
-                f"there are {seconds.size} times, but {n_seen} documents were learned from: give "
-                "one for each, or give the texts that the times belong to"
+                f"there are {seconds.size} times, but {n_seen} documents were learned from since "
+                "the model was fitted or loaded: give one for each, or give the texts that the "
+                "times belong to"
             )
         kept = replace(documents, times=seconds[self._kept.numbers])
         return over_time.topics_over_time(topics, kept, None, bins, **options)

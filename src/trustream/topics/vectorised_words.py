@@ -159,4 +159,5 @@ build_analyzer(), and register it by trustream.topics.register_tokeniser
         found.vectoriser.vocabulary_ = {word: column for column, word in enumerate(words)}
         found.vectoriser.fixed_vocabulary_ = values["fixed"]
         found.words, found.n_documents = words, n_documents
+        found.count(["What cannot be used fails here, and not when it is needed."])
         return found

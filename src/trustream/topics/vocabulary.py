@@ -229,6 +229,8 @@ class _Rows:
         columns = places[np.frombuffer(self.indices, np.int32)]
         kept = columns >= 0
         ends = np.concatenate([[0], np.cumsum(kept)])[np.frombuffer(self.indptr, np.int64)]
+        if ends[-1] < 2**31:
+            ends = ends.astype(np.int32)  # both kinds of indices become the larger type
         data = np.frombuffer(self.data, np.int32)[kept]
         found = sparse.csr_array((data, columns[kept], ends), shape=shape)
         found.sort_indices()
