@@ -552,5 +552,5 @@ def test_before_fit() -> None:
     ):  # fmt: skip
         with pytest.raises(NotFittedError, match=r"call fit\(texts\) first"):
             call()
-    with pytest.raises(ValueError, match="expected a fitted TopicModel"):
+    with pytest.raises(ValueError, match="TopicModel, expected a fitted"):
         topics.topic_map(model)

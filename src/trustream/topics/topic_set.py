@@ -196,8 +196,8 @@ def as_topics(
         return as_topics(model.topics_, words, names)
     if not hasattr(model, "_reading_model"):
         raise ValueError(
-            f"model is of type {type(model).__name__}, expected a fitted TopicModel or "
-            "LatentDirichletAllocation, or a TopicSet; TopicSet.of takes the arrays of other models"
+            f"model is of type {type(model).__name__}, expected a fitted LatentDirichletAllocation "
+            "or TopicModel, or a TopicSet; TopicSet.of takes the arrays of other models"
         )
     state = model._shown
     n_local, tol = model._local_settings()
