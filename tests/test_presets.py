@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from trustream import LatentDirichletAllocation, StreamTrainer, open_store, presets
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.streaming.lda.model import TopicStream
 
 # Name, B, alpha, eta, kappa, tau, m, M.

@@ -69,5 +69,5 @@ def test_the_page_runs_from_top_to_bottom(tmp_path: Path) -> None:
 def test_the_page_shows_the_walk_of_a_newcomer() -> None:
     commands = " ".join(command for command, _ in steps(PAGE.read_text(encoding="utf-8")))
     for name in ("init", "ingest", "train", "status", "topics", "transform", "evaluate", "export",
-                 "check"):  # fmt: skip
+                 "check", "delete", "retrain"):  # fmt: skip
         assert f"trustream {name} " in commands

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from trustream import LatentDirichletAllocation, feeds, kernels, open_store
 from trustream.cli import main
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.store.sqlite_tables import SqliteTables
 
 PAGE = Path(__file__).parents[1] / "docs" / "architecture.md"

@@ -24,7 +24,7 @@ from trustream import (
     StreamTrainer,
     open_store,
 )
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 
 def make(data: Path, folder: Path) -> dict[str, Callable[[], Any]]:

@@ -17,7 +17,7 @@ import numpy as np
 
 from benchmarks.harness.rows import Row, Setup, at_most
 from trustream import open_store
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 FILES: tuple[str, ...] = ()
 SMALL, N_WORDS, N_TOKENS = 10_000, 20_000, 30

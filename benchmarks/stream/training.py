@@ -12,7 +12,8 @@ from typing import Any
 from benchmarks import corpora
 from benchmarks.harness.rows import Row, Setup, at_most
 from trustream import LatentDirichletAllocation, StreamTrainer, open_store
-from trustream.store.protocol import Record, Store
+from trustream.store.protocol import Store
+from trustream.store.records import Record
 
 FILES = ("wiki_en.npz",)
 LOOKS = 5

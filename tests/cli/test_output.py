@@ -19,7 +19,7 @@ from trustream.cli import main
 from trustream.cli.output import echo_json
 from trustream.demo import DemoResult
 from trustream.demo.screen import Screen
-from trustream.store.protocol import Totals
+from trustream.store.records import Totals
 from trustream.terminal import shown
 
 # What words may be, if nobody stops them: escapes, bells, directions, markup, lines of their own.

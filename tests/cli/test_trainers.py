@@ -138,7 +138,9 @@ def test_several_models(store: Path, tmp_path: Path) -> None:
         "others": ["model"],
     }  # fmt: skip
     assert "has a model 'fine' with other settings" in fails("init", store, "--model", "fine")
-    assert "min_documents=1, not 2" in fails("init", store, "--model", "b", "--min-documents", 2)
+    assert "made with --min-documents 1, not 2" in fails(
+        "init", store, "--model", "b", "--min-documents", 2
+    )
     for wrong in ("a.settings", "", "a\nb", "x" * 200, "model.retrain"):
         assert "a model cannot be called" in fails("init", store, "--model", wrong)
     fill(store)

@@ -17,7 +17,7 @@ from trustream import BernoulliMixture, LatentDirichletAllocation
 from trustream.estimators import compilation
 from trustream.inference.population import published
 from trustream.inference.state import State
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.streaming.checkpoint import Checkpoint
 
 K, V, N = 4, 60, 200

@@ -70,7 +70,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr("experiments.runner.complete", stopped)
     result = CliRunner().invoke(command.main, ["mnist", "--data", str(tmp_path)])
     assert result.exit_code == 130
-    assert "the same command goes on" in result.output
+    assert "The same command goes on" in result.output
 
 
 def test_data_come_from_the_environment(tmp_path: Path) -> None:

@@ -29,7 +29,9 @@ def photographs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Result, Path]
 
 def test_the_bound_is_the_one_that_the_estimator_has() -> None:
     X = (np.random.default_rng(0).random((50, 4)) < 0.3).astype(np.uint8)
-    fitted = BernoulliMixture(3, random_state=0, dtype="float64", max_iter=2).fit(X)
+    fitted = BernoulliMixture(3, random_state=0, dtype="float64", max_iter=2, population=None).fit(
+        X
+    )
     model = BernoulliModel(n_components=3, n_features=4, dtype="float64")
     prior = BernoulliPrior(np.ones(3))
     state = State(fitted._state.lambda_, prior)

@@ -38,7 +38,7 @@ def test_json_lines_without_ids(tmp_path: Path) -> None:
     with new_store(tmp_path) as store:
         assert ingest(store, path).n_documents == 3
         assert set(documents(store)) == set(first)
-        assert ingest(store, path, again=True).n_documents == 0
+        assert ingest(store, path, again=True, replace=False).n_documents == 0
         write(path, {"text": "Birds"}, {"text": "Dogs"})
         assert keys(path)[1] == first[1]
         assert keys(path)[0] not in first

@@ -23,7 +23,8 @@ def store(tmp_path: Path) -> Any:
 
 
 def add(store: DocumentStore, text: str, **options: Any) -> int:
-    return ingest(store, io.BytesIO(text.encode()), format="text", again=True, **options).n_tokens
+    feed = io.BytesIO(text.encode())
+    return ingest(store, feed, format="text", again=True, replace=False, **options).n_tokens
 
 
 def words(store: DocumentStore) -> list[str]:

@@ -13,7 +13,7 @@ from tests.learning.half_step import HalfStep
 from trustream import BernoulliMixture, LatentDirichletAllocation, StreamTrainer, open_store
 from trustream.cli import main
 from trustream.learning import algorithms
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.streaming.published import load_checkpoint, load_settings
 
 

@@ -27,7 +27,7 @@ from tests.feeds.helpers import documents, new_store
 from tests.reliability.fuzzed_feeds import Input, kinds, make
 from tests.reliability.slow_feeds import made
 from trustream.feeds import FeedError, Item, Mark, ingest, parquet_rows, read
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 # Processor time for one input: a hundred times what the slowest needs, and ten times.
 FUZZED_SECONDS = 5

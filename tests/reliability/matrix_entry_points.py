@@ -151,6 +151,7 @@ ENTRY_POINTS: dict[str, Entry] = {
     "c_v": lambda X: evaluation.c_v(TOPICS, X, n_words=3).per_topic,
     "coherence of topics": lambda X: evaluation.coherence(X, COUNTS, n_words=3).per_topic,
     "diversity": lambda X: evaluation.diversity(X, 3),
+    "topic_distances": lambda X: evaluation.topic_distances(X),
     "match_topics": lambda X: evaluation.match_topics(X, TOPICS).distances,
     "ranking held_out": lambda X: _ranked(evaluation.ranking(SCORES, X, m=2, n_threads=1)),
     "ranking seen": lambda X: _ranked(

@@ -22,7 +22,8 @@ from trustream import (
     TopicRecommender,
     open_store,
 )
-from trustream.store.protocol import Record, Store
+from trustream.store.protocol import Store
+from trustream.store.records import Record
 from trustream.streaming.published import load_checkpoint
 
 COUNTS = planted_lda(np.random.default_rng(0), 3, 60, 400, 20, 0.2, 0.1)[0]

@@ -21,7 +21,8 @@ SOCKET = "postgresql://me:s3cret@/db?host=/nowhere"
 MUDDLED = "postgresql://me:s3cret@x/y@127.0.0.1:1/db"
 NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 # What may stand on standard error beside the error: progress, and what was left out.
-_ASIDE = re.compile(r"left out: |Warning: |.*: \d+( of \d+)?$|.*: step \d+ of |\d+ users, |step \d")
+_PROGRESS = r".*: [\d,.]+( of [\d,.]+)? (bytes|[kMG]B|rows|documents|users|records)\b"
+_ASIDE = re.compile(rf"left out: |Warning: |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d")
 _DEFINED = {int(code) for code in ExitCode}
 
 # Arguments, in the folder of `wrong_files`.
@@ -118,8 +119,8 @@ def check(arguments: list[Any], code: int, out: str, err: str) -> None:
     assert "s3cret" not in everything, (arguments, everything)
     assert NOT_SHOWN.search(everything) is None, (arguments, everything)
     lines = [line for line in err.splitlines() if not _ASIDE.match(line)]
-    if code == ExitCode.FAILED and arguments[0] == "check" and out:
-        assert not lines, (arguments, err)  # it found damage, and says which
+    if code == ExitCode.FAILED and arguments[0] in ("check", "retrain") and out:
+        assert not lines, (arguments, err)  # it says what it found, or that the old model stays
     elif code == ExitCode.FAILED:
         assert len(lines) == 1 and lines[0].startswith("Error: "), (arguments, err)
     elif code == ExitCode.USAGE:
@@ -148,7 +149,7 @@ def generated(rng: np.random.Generator, files: list[str]) -> list[Any]:
                 arguments.append(_value_for(rng, files, parameter))
     # Some of the time something to do, and always an end.
     extra = {"train": ["--steps", 2, "--seconds", 1], "simulate": ["--ticks", 2],
-             "recommend": ["--all"]}  # fmt: skip
+             "retrain": ["--passes", 1], "recommend": ["--all"]}  # fmt: skip
     return arguments + extra.get(name, [])
 
 

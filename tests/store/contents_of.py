@@ -51,7 +51,9 @@ def all_words(store: DocumentStore) -> dict[str, Counter[str]]:
         names = dict(database.stream("SELECT number, word FROM word"))
         rows = database.after(-1, 10**9)
         indptr, words, counts = unpack([row.content for row in rows])
-        pairs = [(names[n], c) for n, c in zip(words.tolist(), counts.tolist(), strict=True)]
+        # A word that is gone though a document has it shows as what nobody has written.
+        found = [names.get(number, f"the word numbered {number}") for number in words.tolist()]
+        pairs = list(zip(found, counts.tolist(), strict=True))
         starts = indptr.tolist()
         return {
             row.key: Counter(dict(pairs[start:stop]))

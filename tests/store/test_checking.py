@@ -18,9 +18,9 @@ from trustream.store import (
     DocumentStore,
     Position,
     Record,
-    document_store,
     open_store,
     recount,
+    saved_bytes,
 )
 from trustream.store.check_result import KINDS
 from trustream.store.document_encoding import PairCounts, pack
@@ -30,7 +30,7 @@ WORDS = [f"w{i}" for i in range(40)]
 
 @pytest.fixture
 def store(address: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[DocumentStore]:
-    monkeypatch.setattr(document_store, "_PART", 4)
+    monkeypatch.setattr(saved_bytes, "_PART", 4)
     rng = np.random.default_rng(0)
     with open_store(address, min_documents=3, max_words=20, held_out=0.3) as store:
         for step in range(3):

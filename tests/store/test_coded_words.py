@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gc
 from collections.abc import Callable
 from pathlib import Path
@@ -105,3 +106,25 @@ def test_codes_of_no_word(tmp_path: Path, make: Callable[[], Any]) -> None:
             store.append([good, Record("b", CodedWords(table, make())), good])
         assert error.value.index == 1
         assert store.totals().documents == 0
+
+
+def test_words_that_leave_and_come_back(tmp_path: Path) -> None:
+    """By replacements, deletions and forgetting: with new numbers, whatever codes they have."""
+    rng = np.random.default_rng(3)
+    table = WordTable(WORDS[:60])
+    with open_store(tmp_path / "coded.db", min_documents=2) as coded:
+        with open_store(tmp_path / "plain.db", min_documents=2) as plain:
+            for step in range(60):
+                records = []
+                for _ in range(int(rng.integers(1, 6))):
+                    codes = rng.integers(0, len(table), int(rng.integers(0, 8)))
+                    words = CodedWords(table, codes.astype(np.int32))
+                    replace = bool(rng.random() < 0.6)
+                    records.append(Record(f"d{rng.integers(12)}", words, 5.0, replace=replace))
+                coded.append(records)
+                plain.append(dataclasses.replace(r, words=list(r.words)) for r in records)
+                if step % 7 == 0:
+                    gone = [f"d{i}" for i in rng.integers(12, size=4)]
+                    assert coded.delete(gone) == plain.delete(gone)
+                assert content(coded) == content(plain)
+            assert coded.check().ok and plain.check().ok

@@ -8,7 +8,7 @@ import pytest
 
 from tests.store.contents_of import documents
 from tests.store.faulty import execute
-from trustream.store import Record, StoreError, document_store, migrations, open_store
+from trustream.store import Record, StoreError, migrations, open_store, saved_bytes
 from trustream.store.migrations import MIGRATIONS, Migration
 
 
@@ -56,7 +56,7 @@ def test_what_an_older_version_saved_has_a_version(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also what it saves when a newer one has brought the store up to date that it has open."""
-    monkeypatch.setattr(document_store, "_PART", 3)
+    monkeypatch.setattr(saved_bytes, "_PART", 3)
     names = [step.name for step in MIGRATIONS]
     use(monkeypatch, MIGRATIONS[: names.index("0005_saved_version")])
     with open_store(address) as old:

@@ -7,7 +7,7 @@ import pytest
 from trustream.store import (
     document_cache,
     document_frequencies,
-    document_store,
+    saved_bytes,
     word_numbers,
     writer,
 )
@@ -21,4 +21,4 @@ def make_small(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(word_numbers, "_REMEMBERED", 5)
     patch.setattr(writer, "_AT_ONCE", 2)
     patch.setattr(document_frequencies, "BLOCK", 4)
-    patch.setattr(document_store, "_PART", 5)
+    patch.setattr(saved_bytes, "_PART", 5)

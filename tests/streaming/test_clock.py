@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from trustream.store.protocol import Totals
+from trustream.store.records import Totals
 from trustream.streaming.clock import LARGEST_RATE, Clock
 
 

@@ -15,7 +15,7 @@ import pytest
 
 from tests.helpers import planted_lda
 from trustream import StreamTrainer, open_store
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.streaming.published import load_checkpoint
 
 OPTIONS: dict[str, Any] = {"batch_size": 20, "score_every": 7}

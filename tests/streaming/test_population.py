@@ -11,7 +11,7 @@ import pytest
 from tests.helpers import planted_lda
 from trustream import StreamTrainer, open_store
 from trustream.evaluation import completion
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.streaming.published import load_checkpoint, load_model
 
 K, V, N = 15, 300, 600

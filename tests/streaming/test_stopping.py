@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from trustream import StreamTrainer, open_store
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import save_settings
 

@@ -16,7 +16,7 @@ from trustream.inference.state import State
 from trustream.learning import state_arrays
 from trustream.learning.learner import Learner
 from trustream.models.mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
-from trustream.store.protocol import Documents, Record
+from trustream.store.records import Documents, Record
 from trustream.streaming import stream_model
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import load_checkpoint, load_model, load_settings, save_settings

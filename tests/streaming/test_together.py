@@ -15,7 +15,7 @@ WRITER = """
 import sys, time
 import numpy as np
 from trustream.store import open_store
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 path, name, seconds = sys.argv[1], sys.argv[2], float(sys.argv[3])
 rng = np.random.default_rng(len(name))
 words = [f"word{v}" for v in range(50)]

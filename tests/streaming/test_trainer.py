@@ -11,7 +11,8 @@ import pytest
 
 from tests.helpers import matched_cosines, planted_lda, snapshot
 from trustream import open_store
-from trustream.store.protocol import Record, Store
+from trustream.store.protocol import Store
+from trustream.store.records import Record
 from trustream.streaming.published import load_checkpoint, load_model
 from trustream.streaming.trainer import StreamTrainer
 

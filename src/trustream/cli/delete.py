@@ -16,8 +16,8 @@ from trustream.cli.shared_parameters import json_option, opened, repeatable, sto
 _EPILOG = """\b
 Examples:
   trustream delete topics.db "review 7" "review 8"
-  trustream delete topics.db --from ids.txt         # one id a line; - is standard input
-  trustream delete topics.db "review 7" --rewrite   # leave no copy in the file
+  trustream delete topics.db --from ids.txt         # one id a line
+  trustream delete topics.db "review 7" --rewrite   # leave no copy
 """
 _SHOWN = 20
 
@@ -30,7 +30,7 @@ class _InputOrStandardInput(InputFile):
         return value if value == "-" else super().convert(value, param, ctx)
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Delete documents from a STORE for good.")
 @store_argument
 @click.argument("ids", nargs=-1, metavar="[ID]...")
 @click.option("--from", "source", type=_InputOrStandardInput(), help="File of ids, one a line.")

@@ -39,7 +39,7 @@ _EPILOG = """\b
 Examples:
   trustream ingest topics.db news.jsonl
   trustream ingest topics.db articles/ "archive/*.jsonl.gz"
-  trustream ingest topics.db posts.jsonl --text-column post.body --id-column post.id
+  trustream ingest topics.db posts.jsonl --text-column post.body
   trustream ingest topics.db enwiki-pages-articles.xml.bz2
   trustream ingest topics.db log.txt --follow     # goes on as lines are added
   trustream ingest topics.db news.jsonl --again --replace   # corrected

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 _EPILOG = """\b
 Examples:
-  trustream retrain topics.db                   # after trustream delete topics.db ID...
+  trustream retrain topics.db              # after trustream delete
   trustream retrain topics.db --model fine --force
 """
 # Seconds between two lines of progress.
 _REPORT_EVERY = 5.0
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Learn a model afresh, and replace the old one.")
 @store_argument
 @click.option("--force", is_flag=True, help="Replace the model also if the new one is worse.")
 @click.option(

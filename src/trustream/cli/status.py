@@ -27,7 +27,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Say what is in a STORE, and how its models do.")
 @store_argument
 @click.option("--model", "name", help="Only the model of this name.  [default: all models]")
 @json_option

@@ -18,7 +18,7 @@ Examples:
 """
 
 
-@click.command(epilog=_EPILOG)
+@click.command(epilog=_EPILOG, short_help="Show or change how texts become words.")
 @store_argument
 @tokeniser_options("as it is")
 @click.option("--default", "usual", is_flag=True, help="The usual way, but for the other options.")

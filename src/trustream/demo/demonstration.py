@@ -15,7 +15,7 @@ from rich.console import Console
 from trustream.demo import docstrings
 from trustream.demo.screen import Screen
 from trustream.store import open_store
-from trustream.store.protocol import Record, Totals
+from trustream.store.records import Record, Totals
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import load_model, save_settings
 from trustream.streaming.trainer import StreamInfo, StreamTrainer

@@ -17,7 +17,7 @@ from trustream.feeds.lines import Line, read_line_records, read_lines
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
 from trustream.feeds.validation import make_count, make_record, short_repr
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 # A document's words are kept until its last line, or until there are so many.
 _MAX_WORDS = 2**20

@@ -15,7 +15,7 @@ from trustream.feeds.feed import Feed, open_feed
 from trustream.feeds.matrix_files import column_names, matrix_reader
 from trustream.feeds.sources import FileSource, open_source
 from trustream.file_errors import readable
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.text import count_matrix
 
 # Documents that are counted together.

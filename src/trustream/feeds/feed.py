@@ -11,7 +11,7 @@ from trustream.feeds.formats import FORMATS, format_name, is_parquet_of_ratings
 from trustream.feeds.items import Item, Items, Mark
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source, open_source
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 # Formats whose records may have ids of their own.
 _WITH_IDS = ("jsonl", "csv", "parquet")

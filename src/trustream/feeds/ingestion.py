@@ -19,7 +19,8 @@ from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.sources import FileSource
 from trustream.feeds.store_tokeniser import WITHOUT_TEXT, agreed_tokeniser, check_unchanged
 from trustream.store.errors import PositionError, RecordError
-from trustream.store.protocol import Position, Store
+from trustream.store.protocol import Store
+from trustream.store.records import Position
 
 # Tokens after which a batch is stored, whatever its records, so that memory has a bound.
 _MAX_TOKENS = 500_000

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from trustream.feeds.errors import RECORD_ERRORS, BadRecord, bad_record
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 
 class Mark(NamedTuple):

@@ -13,7 +13,7 @@ from trustream.feeds.lines import read_line_records
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
 from trustream.feeds.validation import made_key, make_record, make_words
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 # The fields that words may come from: how an error begins, and what is expected.
 _CONTENTS = {

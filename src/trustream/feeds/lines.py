@@ -9,7 +9,7 @@ from trustream.feeds.errors import FeedError, InvalidValue, too_long
 from trustream.feeds.items import Items, Mark, make_items
 from trustream.feeds.options import Options
 from trustream.feeds.sources import FileSource, Source
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 # Editors and spreadsheets put it before the first line.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -13,7 +13,7 @@ from trustream.feeds.options import Options
 from trustream.feeds.sources import FileSource, Source
 from trustream.feeds.validation import make_record, make_words
 from trustream.feeds.wiki_markup import MEDIA, strip_markup
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 _BEGIN, _END = b"<page>", b"</page>"
 _HEAD = 2**16

@@ -7,7 +7,7 @@ from trustream.feeds.lines import read_line_records
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
 from trustream.feeds.validation import make_record, make_words
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 
 def read_plain_text(source: Source, mark: Mark, options: Options) -> Items:

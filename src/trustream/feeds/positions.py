@@ -16,7 +16,7 @@ from trustream.feeds.errors import FeedError
 from trustream.feeds.items import Mark
 from trustream.feeds.sources import FileSource
 from trustream.store.errors import PositionError
-from trustream.store.protocol import Position
+from trustream.store.records import Position
 
 _SIZE = 4096
 _MAX_NAME = 400

@@ -22,7 +22,7 @@ from trustream.feeds.validation import (
     short_repr,
     unexpected,
 )
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 
 def read_document_table(

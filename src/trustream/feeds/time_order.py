@@ -14,7 +14,7 @@ from typing import Any
 
 from trustream.feeds.errors import FeedError
 from trustream.feeds.items import Item, Items, Mark
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 # Records sorted at once: about 100 MB. A part is a file that stays open during the merge.
 _PART = 250_000

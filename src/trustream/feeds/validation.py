@@ -18,7 +18,7 @@ from trustream.feeds.errors import InvalidValue
 from trustream.feeds.options import MAX_WORDS, Options
 from trustream.store.coded_words import CodedWords
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 2

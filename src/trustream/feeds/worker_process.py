@@ -25,7 +25,7 @@ from trustream.feeds.options import Options
 from trustream.feeds.word_coder import word_coder
 from trustream.file_errors import reason
 from trustream.store.coded_words import CodedWords, WordTable
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 # Bytes of the message that follows.
 HEADER = struct.Struct("<Q")

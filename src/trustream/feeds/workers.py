@@ -74,7 +74,7 @@ def number_of_workers(feed: Feed, mark: Mark) -> int:
         return 0
     if feed.format != "mediawiki" and letter_rules(feed.options.tokenise) is not None:
         # Such records are made faster than one process stores them.
-        return min(cores - 1, _ENOUGH)
+        return min(cores, _ENOUGH)
     return min(cores, _MOST)
 
 

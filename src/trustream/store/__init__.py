@@ -16,13 +16,13 @@ from trustream.store.held_lease import HeldLease
 from trustream.store.holders import Holder
 from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, ReplacedError
 from trustream.store.opening import open_store
-from trustream.store.protocol import (
+from trustream.store.protocol import Store
+from trustream.store.records import (
     Appended,
     Documents,
     Position,
     Record,
     Settings,
-    Store,
     Totals,
     Vocabulary,
     VocabularyChanges,

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.store.protocol import Settings
+from trustream.store.records import Settings
 
 Ints = NDArray[np.int64]
 # A column, and the number of the word that it gets, None for none.

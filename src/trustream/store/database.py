@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from trustream.store.lease_table import LeaseTable
 from trustream.store.migrations import missing
-from trustream.store.protocol import Position, Settings
+from trustream.store.records import Position, Settings
 from trustream.store.restore_detector import RestoreDetector
 from trustream.store.table_rows import Counters, DocumentRow, LostWords
 

@@ -13,25 +13,24 @@ import numpy as np
 from trustream.store import integrity_check
 from trustream.store.call_guard import CallGuard, guarded
 from trustream.store.check_result import CheckResult
-from trustream.store.database import Database, T
+from trustream.store.database import Database
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
-from trustream.store.lease import Lease
-from trustream.store.leased_store import LeasedStore
 from trustream.store.limits import name_fault
 from trustream.store.position_checks import After, check_position
-from trustream.store.protocol import (
+from trustream.store.protocol import Store
+from trustream.store.reader import Reader
+from trustream.store.records import (
     Appended,
     Documents,
     Position,
     Record,
     Settings,
-    Store,
     Totals,
     Vocabulary,
     VocabularyChanges,
 )
-from trustream.store.reader import Reader
+from trustream.store.saved_bytes import SavedBytes
 from trustream.store.table_rows import Counters
 from trustream.store.writer import Writer
 from trustream.tokenisers import Specification, from_dict
@@ -39,11 +38,9 @@ from trustream.tokenisers import Specification, from_dict
 # Seconds to wait for those who read, so that nothing deleted is left in a log: briefly after each
 # deletion, longer when that is what was asked for.
 _AFTER_DELETE, _TO_ERASE = 0.5, 10.0
-# Bytes are saved in parts of this size.
-_PART = 1 << 24
 
 
-class DocumentStore(LeasedStore, Store):
+class DocumentStore(SavedBytes, Store):
     """A store in a database. `open_store` makes one; `Store` says what its methods do.
 
     Here arguments are checked and threads wait for each other; `Writer` and `Reader` do the work.
@@ -289,59 +286,6 @@ class DocumentStore(LeasedStore, Store):
     def position(self, feed: str) -> Position | None:
         return self._look_up(feed, Database.position)
 
-    @guarded
-    def _look_up(self, name: str, query: Callable[[Database, str], T | None]) -> T | None:
-        """What a query finds under a name; nothing under one that no store accepts."""
-        if name_fault(name) is not None:
-            return None
-        return self._database.run(lambda: query(self._database, name), write=False)
-
-    # --- saved bytes
-
-    @guarded
-    def save(self, name: str, content: bytes, *, lease: Lease | None = None) -> None:
-        database = self._database
-        fault = name_fault(name)
-        if fault is not None:
-            raise ValueError(f"name {name!r:.60} {fault}")
-        parts = _parts(content)
-
-        def work() -> None:
-            if lease is not None:
-                self._leases.check_save(lease, name)
-            database.put_saved(name, parts)
-
-        database.run(work, write=True)
-
-    @guarded
-    def saved_names(self) -> list[str]:
-        return self._database.run(self._database.saved_names, write=False)
-
-    def load(self, name: str) -> bytes | None:
-        parts = self._look_up(name, Database.saved)
-        return b"".join(parts) if parts else None
-
-    def saved_version(self, name: str) -> int | None:
-        return self._look_up(name, Database.saved_version)
-
-    @guarded
-    def change_saved(self, name: str, change: Callable[[bytes], bytes | None]) -> bool:
-        database = self._database
-        if name_fault(name) is not None:
-            return False
-
-        def work() -> bool:
-            database.lock_saved(name)
-            found = database.saved(name)
-            changed = change(b"".join(found)) if found else None
-            if changed is None:
-                return False
-            database.overwrite()
-            database.put_saved(name, _parts(changed))
-            return True
-
-        return database.run(work, write=True)
-
     # --- closing
 
     def close(self) -> None:
@@ -365,11 +309,6 @@ class DocumentStore(LeasedStore, Store):
         trace: TracebackType | None,
     ) -> None:
         self.close()
-
-
-def _parts(content: bytes) -> list[bytes]:
-    view = memoryview(content)
-    return [bytes(view[i : i + _PART]) for i in range(0, max(len(view), 1), _PART)]
 
 
 def _several(keys: Iterable[str]) -> Iterable[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from trustream.store.protocol import Position
+    from trustream.store.records import Position
 
 
 class StoreError(RuntimeError):

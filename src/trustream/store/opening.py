@@ -15,7 +15,7 @@ from trustream.store.database import Database, FirstSettings
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import StoreError
 from trustream.store.limits import name_fault
-from trustream.store.protocol import Settings
+from trustream.store.records import Settings
 from trustream.tokenisers import Specification, Tokenise, difference, specification
 
 

@@ -7,7 +7,7 @@ from types import EllipsisType
 
 from trustream.store.errors import PositionError
 from trustream.store.limits import name_fault
-from trustream.store.protocol import Position
+from trustream.store.records import Position
 
 # The position that an append starts from: None is before the first, `...` is not compared.
 After = Position | EllipsisType | None

@@ -11,185 +11,26 @@ inside it, nothing of it has happened. Several processes may read and write one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trustream.store.check_result import CheckResult
 from trustream.store.draw_order import DrawOrder
 from trustream.store.lease import Lease, Leasing
+from trustream.store.records import (
+    Appended,
+    Documents,
+    Position,
+    Record,
+    Settings,
+    Totals,
+    Vocabulary,
+    VocabularyChanges,
+)
 from trustream.tokenisers import Specification
-
-
-@dataclass(frozen=True, slots=True)
-class Record:
-    """A document to be stored, or a part that is added to a document in the store.
-
-    Attributes:
-        key: the name of the document; 1 to 500 characters.
-        words: tokens in order, or a mapping from words to counts (positive integers). Tokens by
-            their numbers in a table that many records share (`CodedWords`) are stored fastest.
-        time: when the document was made, in seconds since 1970, for retention; None is now, in
-            whole seconds. A later part moves it forward, never back.
-        append_id: a name of this record that the sender chooses: a second record with the same id
-            does nothing.
-        replace: whether the record takes the place of all that the document has, its time too;
-            parts that come later are added to it. Without words the document stays, empty:
-            `Store.delete` removes it.
-    """
-
-    key: str
-    words: Sequence[str] | Mapping[str, int]
-    time: float | None = None
-    append_id: str | None = None
-    replace: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """How far a feed has been read, committed with the records that were read.
-
-    Attributes:
-        feed: the name of the feed (the path of a file, or whatever tells it from others).
-        offset: how many bytes or records have been read.
-        finished: whether the end of the feed was reached.
-        detail: JSON values that the reader needs to go on.
-    """
-
-    feed: str
-    offset: int
-    finished: bool = False
-    detail: dict[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Appended:
-    """What an append did.
-
-    Attributes:
-        n_records: records that were added.
-        n_documents: documents that were not in the store before.
-        n_tokens: tokens that were added; those of a record that another one in the same append
-            replaced are not among them.
-        n_repeated: records that were left out because their append id had been seen.
-        sequence: the sequence number of the store after the append.
-        extended: documents that were in the store before and have more words now, by their
-            numbers in the order of arrival (`Totals.arrived`).
-        replaced: the same for documents that were replaced.
-        n_removed: tokens that these had.
-    """
-
-    n_records: int
-    n_documents: int
-    n_tokens: int
-    n_repeated: int
-    sequence: int
-    extended: tuple[int, ...] = ()
-    replaced: tuple[int, ...] = ()
-    n_removed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Totals:
-    """How much is in a store; known without reading documents.
-
-    Attributes:
-        documents: documents in the store, `training` + `held_out`.
-        training: documents that a trainer may learn from.
-        held_out: documents of the held-out part, chosen by a hash of the key.
-        tokens: tokens of these documents, those of words that are not active included. Words
-            outside a fixed vocabulary are not kept and do not count.
-        words: active words.
-        added: documents ever added to the training part; never falls.
-        sequence: the sequence number: every append, deletion and retention that changes documents
-            raises it by one.
-        vocabulary: the version of the vocabulary; rises when a word becomes active or ceases to be.
-        arrived: documents ever added to either part, and so the number that the next one gets in
-            the order of arrival; never falls.
-    """
-
-    documents: int
-    training: int
-    held_out: int
-    tokens: int
-    words: int
-    added: int
-    sequence: int
-    vocabulary: int
-    arrived: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Documents:
-    """Documents as rows over columns, as in a CSR matrix; only active words are in it.
-
-    Attributes:
-        keys: keys of the documents, in the order of the rows.
-        indptr: (D+1,) int64, where each row starts and ends.
-        indices: (nnz,) int32, columns; in no particular order, each at most once in a row.
-        counts: (nnz,) float32, how often each word occurs.
-        sequence: the sequence number of the store when they were read.
-        vocabulary: the version of the vocabulary that the columns belong to.
-    """
-
-    keys: list[str]
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    counts: NDArray[np.float32]
-    sequence: int
-    vocabulary: int
-
-
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The active words.
-
-    Attributes:
-        words: words by column; None for a column that has no word at present.
-        version: rises with every change.
-    """
-
-    words: list[str | None]
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class VocabularyChanges:
-    """How the vocabulary has changed since a version, so that it need not be read as a whole.
-
-    Attributes:
-        columns: (changes,) int32, rising; a column that changed twice is here once.
-        words: the word that each of these columns has now, None if it has none.
-        version: the version of the vocabulary after the changes.
-    """
-
-    columns: NDArray[np.int32]
-    words: list[str | None]
-    version: int
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings that a store was made with; they do not change.
-
-    Attributes:
-        held_out: share of documents, by a hash of the key, that trainers never learn from.
-        min_documents: a word becomes active once it is in that many documents, and stays so until
-            more frequent words need its column or no document has it any more.
-        max_words: the most active words; the rarest (fewest documents, then the newest) give their
-            columns to others. None is no limit.
-        fixed: whether the vocabulary was given and does not grow. Then other words are not kept,
-            `min_documents` is 1 and `max_words` None.
-    """
-
-    held_out: float = 0.02
-    min_documents: int = 5
-    max_words: int | None = 200_000
-    fixed: bool = False
 
 
 class Store(Leasing, Protocol):

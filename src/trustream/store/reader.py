@@ -11,7 +11,7 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
-from trustream.store.protocol import Documents, VocabularyChanges
+from trustream.store.records import Documents, VocabularyChanges
 from trustream.store.table_rows import Counters
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from trustream.store.coded_words import CodedTokens, CodedWords, WordTable
 from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, name_fault
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,6 @@ class WordCounts:
         if self._settings.fixed:
             return
         frequencies = self._frequencies.values
-        for word in self._database.remove_words(words[frequencies[words] == 0].tolist()):
-            self.numbers.pop(word, None)
+        self.numbers.forget(self._database.remove_words(words[frequencies[words] == 0].tolist()))
         changes = changes_after_deletion(self._active, frequencies, self._settings)
         self._put_columns(counters, changes)

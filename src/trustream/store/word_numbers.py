@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ _REMEMBERED = 2_000_000
 class WordNumbers(dict[str, int]):
     """Numbers of words that were met lately; -1 for one that is not remembered.
 
-    For words that come as codes, numbers by code are kept beside: `clear` forgets both.
+    For words that come as codes, numbers by code are kept beside: `clear` and `forget` see to both.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,12 @@ class WordNumbers(dict[str, int]):
         """Forget all words."""
         super().clear()
         self._by_code.clear()
+
+    def forget(self, words: Iterable[str]) -> None:
+        """Forget some words, which may come back with other numbers."""
+        for word in words:
+            if self.pop(word, None) is not None:
+                self._by_code.clear()  # which codes were theirs is not known
 
     def __missing__(self, word: str) -> int:
         return -1

@@ -27,8 +27,8 @@ from trustream.store.document_encoding import (
 )
 from trustream.store.document_slots import close_holes, is_held_out, place_of
 from trustream.store.position_checks import After, check_unmoved
-from trustream.store.protocol import Appended, Position, Record
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
+from trustream.store.records import Appended, Position, Record
 from trustream.store.table_rows import Counters, DocumentRow
 from trustream.store.word_counts import WordCounts
 

@@ -14,7 +14,8 @@ import numpy as np
 from trustream import persist
 from trustream.store import open_store
 from trustream.store.draw_order import DrawOrder
-from trustream.store.protocol import Documents, Store, Totals
+from trustream.store.protocol import Store
+from trustream.store.records import Documents, Totals
 
 
 @dataclass(frozen=True, slots=True)

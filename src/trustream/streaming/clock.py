@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from trustream.store.protocol import Totals
+from trustream.store.records import Totals
 
 # The rate never reaches 1, which would forget all that was learned.
 LARGEST_RATE = 0.999

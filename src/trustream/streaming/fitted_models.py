@@ -85,7 +85,7 @@ class ExportedModel:
     Attributes:
         path: the file.
         n_topics: number of topics.
-        n_words: number of words, columns without a word included.
+        n_words: number of words; columns whose word has left the store are not counted.
     """
 
     path: str
@@ -210,7 +210,8 @@ def export_model(store: Store, path: str | Path, name: str = DEFAULT_NAME) -> Ex
     """
     model = load_model(store, name)
     model.save(path)
-    return ExportedModel(str(path), model.n_components, model.n_features_in_)
+    n_words = sum(1 for word in column_words(model) or () if word)
+    return ExportedModel(str(path), model.n_components, n_words)
 
 
 def column_words(estimator: Any) -> list[str] | None:

@@ -15,7 +15,8 @@ import numpy as np
 
 from trustream.learning import algorithms
 from trustream.store.lease import LeaseHeldError
-from trustream.store.protocol import Store, Totals
+from trustream.store.protocol import Store
+from trustream.store.records import Totals
 from trustream.streaming import stream_model
 from trustream.streaming.published import (
     DEFAULT_NAME,

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from trustream.evaluation import validation
-from trustream.store.protocol import Record, Store
+from trustream.store.protocol import Store
+from trustream.store.records import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from trustream.store.protocol import Store, Totals
+from trustream.store.protocol import Store
+from trustream.store.records import Totals
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.published import (
     DEFAULT_NAME,

@@ -21,7 +21,8 @@ from functools import partial
 from trustream.inference.state import Info
 from trustream.kernels import threads
 from trustream.learning import algorithms
-from trustream.store.protocol import Documents, Store, Totals
+from trustream.store.protocol import Store
+from trustream.store.records import Documents, Totals
 from trustream.streaming.batches import (
     Arrivals,
     Direct,

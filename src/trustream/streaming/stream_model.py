@@ -20,7 +20,7 @@ from trustream.inference.state import State
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import Recipe
 from trustream.learning.state_arrays import StateFormat
-from trustream.store.protocol import Documents
+from trustream.store.records import Documents
 
 # (column, word) pairs that are new or mean another word now; None where a column has none.
 Changes = Sequence[tuple[int, "str | None"]]

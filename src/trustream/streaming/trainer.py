@@ -63,7 +63,7 @@ class StreamTrainer(Steps):
     Examples
     --------
     >>> import tempfile, trustream
-    >>> from trustream.store.protocol import Record
+    >>> from trustream.store.records import Record
     >>> folder = tempfile.TemporaryDirectory()
     >>> store = trustream.open_store(folder.name + "/topics.db", min_documents=1)
     >>> texts = [["cat", "dog", "bird"], ["bond", "bank", "rate"]] * 50

@@ -15,7 +15,8 @@ from trustream.inference.state import Info, State
 from trustream.learning.learner import Learner, is_smoothed
 from trustream.learning.recipe import DataSize
 from trustream.store.draw_order import DrawOrder
-from trustream.store.protocol import Documents, Store, Totals
+from trustream.store.protocol import Store
+from trustream.store.records import Documents, Totals
 from trustream.streaming import stream_model
 from trustream.streaming.batches import Drawn, order_to_json
 from trustream.streaming.checkpoint import Checkpoint

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from trustream.store.protocol import Store, Totals
+from trustream.store.protocol import Store
+from trustream.store.records import Totals
 from trustream.streaming.published import (
     DEFAULT_NAME,
     MissingModelError,

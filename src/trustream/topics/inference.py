@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from trustream import matrices
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 from trustream.streaming.fitted_models import column_words, without_column_names
 from trustream.text import count_matrix
 

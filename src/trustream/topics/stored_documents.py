@@ -8,7 +8,8 @@ import numpy as np
 
 from trustream.array_types import Index
 from trustream.models.lda.batch import CountRows
-from trustream.store.protocol import Documents, Store
+from trustream.store.protocol import Store
+from trustream.store.records import Documents
 from trustream.topics.documents import DocumentBatch
 
 

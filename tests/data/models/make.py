@@ -19,7 +19,7 @@ import pandas as pd
 
 import trustream
 from trustream import BernoulliMixture, GaussianMixture, LatentDirichletAllocation, TopicRecommender
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 N_WORDS = 8
 COUNTS = np.random.default_rng(0).poisson(1.0, size=(60, N_WORDS))

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import trustream
-from trustream.store.protocol import Record
+from trustream.store.records import Record
 
 # Steps before and after the checkpoint, and what the trainer is made with, by the model's name.
 MODELS = {

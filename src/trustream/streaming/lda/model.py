@@ -21,7 +21,7 @@ from trustream.learning.learner import Learner
 from trustream.learning.recipe import STREAM, Recipe
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.models.lda.batch import CountRows
-from trustream.store.protocol import Documents
+from trustream.store.records import Documents
 from trustream.streaming.lda import words
 from trustream.streaming.lda.score import score
 from trustream.streaming.stream_model import Changes, Score, StreamModel, register
