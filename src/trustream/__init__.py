@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from trustream.recommender import TopicRecommender
     from trustream.store import open_store
     from trustream.streaming.trainer import StreamTrainer
+    from trustream.topics.topic_model import TopicModel
 
 __version__ = "0.1.0"
 
@@ -49,6 +50,7 @@ __all__ = [
     "GaussianMixture",
     "LatentDirichletAllocation",
     "StreamTrainer",
+    "TopicModel",
     "TopicRecommender",
     "__version__",
     "demo",
@@ -76,6 +78,7 @@ _HOME = {
     "LatentDirichletAllocation": "trustream.estimators",
     "TopicRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",
+    "TopicModel": "trustream.topics.topic_model",
     "load": "trustream.persist",
     "open_store": "trustream.store",
 }

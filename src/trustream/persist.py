@@ -49,8 +49,8 @@ VERSION = 1
 
 # Estimators by the name in a file; see `register`.
 _ESTIMATORS: dict[str, Any] = {}
-# Our own packages whose classes register themselves when they are imported.
-_PACKAGES = ("trustream.estimators", "trustream.recommender")
+# Our own packages and modules whose classes register themselves when they are imported.
+_PACKAGES = ("trustream.estimators", "trustream.recommender", "trustream.topics.topic_model")
 _OUTER = {
     "format": one_of([FORMAT]),
     "version": integer(1),
@@ -214,7 +214,8 @@ def load(path: PathLike) -> Any:
         name = contents.header.get("estimator")
         # Not at the top: estimators import this module to save themselves.
         for package in _PACKAGES:
-            importlib.import_module(package)
+            if not (isinstance(name, str) and name in _ESTIMATORS):
+                importlib.import_module(package)
         # Only these: a file must not choose what code runs.
         if not isinstance(name, str) or name not in _ESTIMATORS:
             raise Unsuitable(

@@ -280,7 +280,35 @@ def build_vocabulary(
     for words in documents:
         count += 1
         frequency.update(set(words))
-    kept = [w for w, n in frequency.items() if min_documents <= n <= max_fraction * count]
+    limits = min_documents, max_fraction, max_words
+    return frequent_words(frequency, count, *limits)
+
+
+def frequent_words(
+    frequency: Mapping[str, int],
+    n_documents: int,
+    min_documents: int,
+    max_fraction: float,
+    max_words: int | None,
+) -> list[str]:
+    """Return the words, sorted, that are in neither too few nor too many of the documents.
+
+    Parameters
+    ----------
+    frequency : mapping from str to int
+        How many documents each word is in.
+    n_documents : int
+        How many documents there are.
+    min_documents, max_fraction, max_words
+        As in `build_vocabulary`; `max_words` may be None, for all of them.
+
+    Examples
+    --------
+    >>> frequent_words({"a": 3, "b": 2, "c": 1}, 3, 2, 0.9, None)
+    ['b']
+    """
+    most = max_fraction * n_documents
+    kept = [word for word, n in frequency.items() if min_documents <= n <= most]
     kept.sort(key=lambda word: (-frequency[word], word))
     return sorted(kept[:max_words])
 

@@ -75,6 +75,10 @@ NOT_OF_A_COMMAND = {
         "open_store", "pack_strings", "append_id", "expected_statistics", "log_normaliser",
         "count_matrix", "set_words", "find_files", "init_store",
     },
+    "a parameter or method of TopicModel, which no command makes": {
+        "input", "max_df", "max_fraction", "min_df", "register_tokeniser",
+        "representative_documents", "topics_over_time",
+    },
     "a Python function that no command can be given": {"tokenise"},
     "a limit without an option; what else to do is said": {"max_document_tokens"},
 }  # fmt: skip

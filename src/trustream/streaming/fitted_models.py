@@ -132,6 +132,8 @@ def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
                 "are for the models of a store"
             )
         estimator = persist.load(source)
+        # That of a model of texts, which says its words and its tokeniser.
+        estimator = getattr(estimator, "estimator_", estimator)
     else:
         with open_store(source, create=False) as store:
             estimator = load_model(store, name)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from trustream.topics.time_bins import GrowingBins
     from trustream.topics.topic_names import TopicNames, UnknownTopicError
     from trustream.topics.topic_set import TopicSet, as_topics
+    from trustream.topics.word_sources import register_tokeniser
 
 __all__ = [
     "CorrelationCounts",
@@ -59,6 +60,7 @@ __all__ = [
     "inference",
     "merge_topics",
     "merging",
+    "register_tokeniser",
     "representative_documents",
     "set_labels",
     "split_topic",
@@ -89,6 +91,7 @@ _HOME = {
     "time_bins": ("GrowingBins",),
     "topic_names": ("TopicNames", "UnknownTopicError"),
     "topic_set": ("TopicSet", "as_topics"),
+    "word_sources": ("register_tokeniser",),
 }  # fmt: skip
 # Modules of functions that commands call.
 _MODULES = ("inference", "summary")

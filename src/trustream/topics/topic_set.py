@@ -170,7 +170,7 @@ def as_topics(
 
     Parameters
     ----------
-    model : LatentDirichletAllocation or TopicSet
+    model : LatentDirichletAllocation, TopicModel or TopicSet
         A fitted model, for example from `trustream.load` or
         `trustream.streaming.published.load_model`.
     words : sequence of str, default=None
@@ -192,10 +192,12 @@ def as_topics(
         if words is not None:
             topics = replace(model, words=checked_words(words, model.n_words))
         return topics if names is None else topics.with_names(names)
+    if isinstance(getattr(model, "topics_", None), TopicSet):
+        return as_topics(model.topics_, words, names)
     if not hasattr(model, "_reading_model"):
         raise ValueError(
             f"model is of type {type(model).__name__}, expected a fitted LatentDirichletAllocation "
-            "or a TopicSet; TopicSet.of takes the arrays of other models"
+            "or TopicModel, or a TopicSet; TopicSet.of takes the arrays of other models"
         )
     state = model._shown
     n_local, tol = model._local_settings()

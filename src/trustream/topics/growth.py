@@ -1,0 +1,41 @@
+"""Let a fitted estimator go on learning with words that it did not have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from trustream.streaming.lda.model import TopicStream
+
+
+def partial_fit(lda: Any, counts: Any, new: Sequence[str], seed: int) -> None:
+    """Take a step on counts whose last columns are words that are new.
+
+    Each new word starts as in a stream (`streaming.lda.words`): near one in all topics, a little
+    more in some than in others, by a generator that is keyed by the word. An error, or an
+    interrupt, leaves the estimator as it was, or with the whole step.
+
+    Args:
+        lda: a fitted LatentDirichletAllocation.
+        counts: (documents, words).
+        new: the words of the last columns.
+        seed: of the words' starts.
+    """
+    if not new:
+        lda.partial_fit(counts)
+        return
+    before, n_old = lda.__dict__.copy(), lda.n_features_in_
+    stream = TopicStream(n_components=lda.n_components, random_state=seed)
+    changes = list(enumerate(new, start=n_old))
+    try:
+        lda._state = stream.follow(lda._state, changes)
+        lda.n_features_in_ = n_old + len(new)
+        # They are of other columns; who counted knows the words.
+        lda._forget_words()
+        lda.partial_fit(counts)
+    except BaseException:
+        if lda._n_samples_seen == before["_n_samples_seen"]:
+            # The old rows may be in memory that the step has overwritten: asking puts it back.
+            _ = lda._state
+            lda.__dict__ = before
+        raise

@@ -1,0 +1,260 @@
+"""Learn topics from texts and look at them, with one object."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from numbers import Real
+from typing import Any, Self
+
+import numpy as np
+
+from trustream import persist
+from trustream.estimators import LatentDirichletAllocation
+from trustream.evaluation.validation import whole_number
+from trustream.topics import growth, topic_model_files
+from trustream.topics.kept_documents import KeptDocuments
+from trustream.topics.learned_topics import PendingStep
+from trustream.topics.texts import text_chunks
+from trustream.topics.topic_model_files import Words
+from trustream.topics.topic_names import TopicNames
+from trustream.topics.topic_views import TopicViews
+from trustream.topics.vectorised_words import VectorisedWords
+from trustream.topics.vocabulary import GrowingWords, WordRules
+from trustream.topics.word_sources import as_function, check_source, is_vectoriser
+
+
+@persist.register
+class TopicModel(TopicViews):
+    """Learn topics from texts, look at them, name them, and learn on as texts arrive.
+
+    It is a tokeniser, a vocabulary and a `LatentDirichletAllocation` in one object, which one file
+    holds. Texts are any iterable of strings: a list, a column of a pandas or polars frame, a
+    generator, which is read once.
+
+    Parameters
+    ----------
+    n_topics : int, default=20
+    tokeniser : Tokeniser, callable, vectoriser or None, default=None
+        What makes words of texts. None is `trustream.text.tokenise`: runs of three letters or
+        more, in lower case, without English stop words. A callable takes a text and returns its
+        words. A vectoriser is scikit-learn's CountVectorizer or anything that makes counts in the
+        same way; a copy of it is fitted to the first texts, decides by itself which words there
+        are, and has no new words later. For those give ``vectoriser.build_analyzer()``.
+    min_documents : int, default=None
+        A word is used once it is in so many documents. None is 5, and fewer if there are fewer
+        than 100 documents: one of 20.
+    max_fraction : float, default=None
+        A word in a larger share of the documents is not used. None is a half, and all words are
+        used if there are fewer than 20 documents. A vectoriser has `min_df` and `max_df` instead of
+        both.
+    max_words : int, default=50000
+        Most words that are used, those in most documents; None is no limit.
+    keep_documents : int, default=100000
+        Most documents that are kept in memory, as counts of words and the first 200 characters,
+        for the methods that look at documents. If there are more, it is a random sample of all of
+        them. None keeps all, 0 none. They are not saved.
+    max_iter : int, default=5
+        Passes of `fit` over the texts.
+    dtype : {"float32", "float64"}, default="float32"
+    n_jobs : int, default=None
+        Threads; None uses all cores. No result depends on it.
+    verbose : int, default=0
+        Progress on standard error.
+    random_state : int, RandomState, Generator or None, default=None
+
+    Attributes
+    ----------
+    topics_ : TopicSet
+        The topics with words, ids and labels, for the functions of `trustream.topics`, which also
+        take the model itself.
+    words_ : list of str
+        Words by column.
+    n_topics_ : int
+        Topics that there are, after merging.
+    n_documents_ : int
+        Documents that it has learned from.
+    estimator_ : LatentDirichletAllocation
+
+    Examples
+    --------
+    >>> texts = ["cats and dogs", "a dog, two cats", "dogs", "the bank", "bank rates", "rates"] * 9
+    >>> model = TopicModel(n_topics=2, random_state=0).fit(texts)
+    >>> sorted(model.words_)
+    ['bank', 'cats', 'dog', 'dogs', 'rates']
+    >>> proportions = model.transform(["my dogs and cats", "the rates of a bank"])
+    >>> bool(proportions[0].argmax() != proportions[1].argmax())
+    True
+    """
+
+    def __init__(
+        self,
+        n_topics: int = 20,
+        *,
+        tokeniser: Any = None,
+        min_documents: int | None = None,
+        max_fraction: float | None = None,
+        max_words: int | None = 50_000,
+        keep_documents: int | None = 100_000,
+        max_iter: int = 5,
+        dtype: Any = "float32",
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        random_state: Any = None,
+    ) -> None:
+        self.n_topics = whole_number("n_topics", n_topics)
+        check_source(tokeniser)
+        self.tokeniser = tokeniser
+        self.min_documents = _optional("min_documents", min_documents, 1)
+        self.max_fraction = _checked_share(max_fraction)
+        self.max_words = _optional("max_words", max_words, 1)
+        self.keep_documents = _optional("keep_documents", keep_documents, 0)
+        if is_vectoriser(tokeniser) and not min_documents is max_fraction is None:
+            raise ValueError(
+                f"the {type(tokeniser).__name__} decides which words there are: set its min_df and "
+                "max_df in the place of min_documents and max_fraction"
+            )
+        self.max_iter, self.dtype, self.n_jobs, self.verbose = max_iter, dtype, n_jobs, verbose
+        self.random_state = random_state
+
+    def __repr__(self) -> str:
+        if not self._is_fitted:
+            return f"TopicModel(n_topics={self.n_topics})"
+        return (
+            f"<TopicModel of {self.n_topics_} topics, {len(self.words_)} words, "
+            f"{self.n_documents_} documents>"
+        )
+
+    # --- learning
+
+    def fit(self, texts: Iterable[str]) -> Self:
+        """Learn topics from texts that are all there; what was learned before is forgotten.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Read once. What is held in memory are the counts of their words, not the texts.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> TopicModel(2, random_state=0).fit(["cats and dogs", "bank rates"] * 20)
+        <TopicModel of 2 topics, 4 words, 40 documents>
+        """
+        return self._begin(texts, lambda lda, counts: lda.fit(counts))
+
+    def partial_fit(self, texts: Iterable[str]) -> Self:
+        """Learn from more texts, by one step on all of them.
+
+        New words enter as in a stream. As soon as a word is in `min_documents` of all documents
+        that came, it gets a column behind the others, starts near one in all topics, and is learned
+        from these texts on; earlier ones are not read again. A model with `max_words` words takes
+        no more, and one with a vectoriser never does. Of rarer words up to 200,000 are remembered,
+        the most frequent ones. If the model knows no word of the texts yet, words are counted and
+        no step is taken.
+
+        The first call begins with the words of its texts, so let it have a few hundred.
+
+        Parameters
+        ----------
+        texts : iterable of str
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> model = TopicModel(2, random_state=0).partial_fit(["cats, dogs", "bank rates"] * 20)
+        >>> model.partial_fit(["birds and cats"] * 5).words_
+        ['bank', 'cats', 'dogs', 'rates', 'birds']
+        """
+        if not self._is_fitted:
+            return self._begin(texts, lambda lda, counts: lda.partial_fit(counts))
+        self._settle()
+        noted = self._kept.noting()
+        found = self._words.read(noted.passing(text_chunks(texts)))
+        is_step = found.counts.sum() > 0
+        self._pending = PendingStep(found, noted, self._lda._n_samples_seen if is_step else None)
+        if is_step:
+            growth.partial_fit(self._lda, found.counts, found.new, self._seed)
+        self._settle()
+        return self
+
+    def _begin(self, texts: Any, learn: Callable[[Any, Any], Any]) -> Self:
+        chunks, seed = text_chunks(texts), _seed(self.random_state)
+        shared = {name: getattr(self, name) for name in topic_model_files.SHARED}
+        lda = LatentDirichletAllocation(self.n_topics, random_state=seed, **shared)
+        rules = WordRules(self.min_documents, self.max_fraction, self.max_words)
+        words: Words = GrowingWords(as_function(self.tokeniser), rules)
+        if is_vectoriser(self.tokeniser):
+            words = VectorisedWords(self.tokeniser)
+        kept = KeptDocuments(self.keep_documents, seed)
+        noted = kept.noting()
+        found = words.read(noted.passing(chunks))
+        learn(lda, found.counts)
+        words.take(found)
+        kept.take(noted, found.counts)
+        lda.set_words(words.words, tokenise=words.specification)
+        self._set(seed, TopicNames.of(self.n_topics), words, lda, kept)
+        return self
+
+    # --- files
+
+    def save(self, path: Any) -> None:
+        """Write the model to one file; `trustream.load(path)` reads it again.
+
+        The file holds words, tokeniser, labels and all that learning needs, so that `partial_fit`
+        goes on exactly as it would have. It is plain data: a tokeniser that is a function is kept
+        by the name it has from `trustream.topics.register_tokeniser`. Documents are not saved, nor
+        anything of their texts but words: a loaded model is given texts to look at documents.
+
+        Examples
+        --------
+        >>> import tempfile, trustream
+        >>> model = TopicModel(2, random_state=0).fit(["cats and dogs", "bank rates"] * 20)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(f"{folder}/topics.safetensors")
+        ...     again = trustream.load(f"{folder}/topics.safetensors")
+        >>> again.words_ == model.words_
+        True
+        """
+        self._check_fitted()
+        parts = self._seed, self._names, self._words, self._lda
+        persist.write(path, *topic_model_files.to_arrays(vars(self), *parts))
+
+    @classmethod
+    def _from_contents(cls, contents: persist.Contents) -> Self:
+        params, seed, names, words, lda = topic_model_files.from_contents(contents)
+        model = cls(**params, tokeniser=words.made_by)
+        model._set(seed, names, words, lda, KeptDocuments(model.keep_documents, seed))
+        return model
+
+
+def _seed(random_state: Any) -> int:
+    """The integer that everything is drawn from."""
+    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
+    if whole and 0 <= random_state < 2**32:
+        return int(random_state)
+    if isinstance(random_state, np.random.RandomState):
+        return int(random_state.randint(2**32, dtype=np.uint32))
+    if random_state is None or isinstance(random_state, np.random.Generator):
+        return int(np.random.default_rng(random_state).integers(2**32))
+    raise ValueError(
+        f"random_state is {random_state!r:.60}, expected an integer from 0 to 2**32 - 1, a "
+        "Generator, a RandomState or None"
+    )
+
+
+def _optional(name: str, value: Any, least: int) -> int | None:
+    return None if value is None else whole_number(name, value, least)
+
+
+def _checked_share(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
+        raise ValueError(f"max_fraction is {value!r}, expected a share above 0, up to 1, or None")
+    return float(value)
