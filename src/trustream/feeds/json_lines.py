@@ -39,7 +39,7 @@ def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
     >>> stream = io.BytesIO(b'{"id": "a", "text": "The cat."}\\n{"id": "b"}\\n')
     >>> items = list(read_json_lines(StreamSource(stream), Mark(), Options()))
     >>> items[0].record
-    Record(key='a', words=['cat'], time=None, append_id=None)
+    Record(key='a', words=['cat'], time=None, append_id=None, replace=False)
     >>> items[1].line, items[1].problem
     (2, 'has none of text, tokens and counts, expected one; its fields are id: ...')
     """

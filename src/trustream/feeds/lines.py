@@ -102,7 +102,7 @@ def read_line_records(
     >>> source = StreamSource(io.BytesIO(b"one\\n\\ntwo"))
     >>> make = lambda text, number: Record(str(number), [text])
     >>> [item.record for item in read_line_records(source, Mark(), Options(), make)][1:]
-    [None, Record(key='3', words=['two'], time=None, append_id=None)]
+    [None, Record(key='3', words=['two'], time=None, append_id=None, replace=False)]
     """
 
     def record(line: Line) -> Record | None:

@@ -38,7 +38,7 @@ def make_record(
         max_words: how many words there may be.
 
     >>> make_record(7, {"cat": 2}, "1970-01-01T00:01:00Z")
-    Record(key='7', words={'cat': 2}, time=60.0, append_id=None)
+    Record(key='7', words={'cat': 2}, time=60.0, append_id=None, replace=False)
     >>> make_record("a", {"cat": -2})
     Traceback (most recent call last):
     ...
