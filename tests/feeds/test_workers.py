@@ -336,3 +336,14 @@ def test_small_files_do_not_pay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_wrong_number_of_workers(tmp_path: Path) -> None:
     with new_store(tmp_path) as store, pytest.raises(ValueError, match="workers is -1, expected"):
         ingest(store, tmp_path / "x.txt", workers=-1)
+
+
+@pytest.mark.timeout(90)
+def test_blocks_that_no_pipe_takes_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nobody waits for ever: what a pipe has not taken is sent while answers are waited for."""
+    monkeypatch.setattr(workers, "_PIPE", 4096)
+    monkeypatch.setattr(workers, "cut", lambda *given: cut(*given, size=100_000))
+    path = tmp_path / "many.jsonl"
+    path.write_bytes(lines(6000))
+    feed = open_feed(path)
+    assert plain(quick_items(feed, Mark(), 2)) == plain(quick_items(feed, Mark(), 0))

@@ -171,17 +171,24 @@ class _Workers:
     def _answer_of(self, worker: _Worker) -> Answer:
         """Its next answer; meanwhile the pipes of all are served, so that nobody waits for us."""
         while (answer := worker.answer()) is None:
-            writers = [worker for worker in self._all if worker.unsent]
-            ready = select.select(self._all, writers, [])
-            for some in ready[1]:
-                some.write()
-            for some in ready[0]:
-                some.read()
+            readers = {worker.outbox: worker for worker in self._all}
+            writers = {worker.inbox: worker for worker in self._all if worker.unsent}
+            can_read, can_write, _ = select.select(readers, writers, [])
+            for descriptor in can_write:
+                writers[descriptor].write()
+            for descriptor in can_read:
+                readers[descriptor].read()
         return answer
 
 
 class _Worker:
-    """A process, what it has not been sent yet, and what came from it."""
+    """A process, what it has not been sent yet, and what came from it.
+
+    Attributes:
+        inbox, outbox: descriptors of the pipes to it and from it.
+        unsent: what the pipe to it has not taken yet.
+        unpacker: of its answers.
+    """
 
     def __init__(self, task: Task, name: str) -> None:
         self._name = name
@@ -196,8 +203,8 @@ class _Worker:
         )  # fmt: skip
         stdin, stdout = self.process.stdin, self.process.stdout
         assert stdin is not None and stdout is not None
-        self._inbox, self._outbox = stdin.fileno(), stdout.fileno()
-        for descriptor in (self._inbox, self._outbox):
+        self.inbox, self.outbox = stdin.fileno(), stdout.fileno()
+        for descriptor in (self.inbox, self.outbox):
             os.set_blocking(descriptor, False)
             # Where pipes cannot be made larger, processes wait for each other more often.
             with suppress(ImportError, OSError, AttributeError):
@@ -205,10 +212,6 @@ class _Worker:
 
                 fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, _PIPE)
         self.send(task)
-
-    def fileno(self) -> int:
-        """Of the pipe from it, for `select`."""
-        return self._outbox
 
     def send(self, message: object) -> None:
         """Send a message, at once as much of it as the pipe takes."""
@@ -219,7 +222,7 @@ class _Worker:
         """Send what is left, as much as the pipe takes."""
         try:
             while self.unsent:
-                n = os.write(self._inbox, self.unsent[0])
+                n = os.write(self.inbox, self.unsent[0])
                 if n < len(self.unsent[0]):
                     self.unsent[0] = self.unsent[0][n:]
                 else:
@@ -232,7 +235,7 @@ class _Worker:
     def read(self) -> None:
         """Receive what there is."""
         with suppress(BlockingIOError):
-            received = os.read(self._outbox, _PIPE)
+            received = os.read(self.outbox, _PIPE)
             if not received:
                 raise self._ended()
             self._received += received
