@@ -8,18 +8,22 @@ from trustream import BernoulliMixture, GaussianMixture, LatentDirichletAllocati
 # Four components for the Bernoulli mixture: the check of sparse input wants four columns.
 ESTIMATORS = [
     LatentDirichletAllocation(n_components=2, max_iter=2),
-    LatentDirichletAllocation(n_components=2, max_iter=2, learning_method="online"),
-    LatentDirichletAllocation(n_components=2, max_iter=2, learning_method="batch"),
+    LatentDirichletAllocation(n_components=2, n_init=1, max_iter=2, learning_method="online"),
+    LatentDirichletAllocation(n_components=2, n_init=1, max_iter=2, learning_method="batch"),
     BernoulliMixture(n_components=4, max_iter=2),
     BernoulliMixture(n_components=4, max_iter=2, learning_method="batch"),
     GaussianMixture(n_components=2, max_iter=2),
     GaussianMixture(n_components=2, max_iter=2, learning_method="batch"),
     GaussianMixture(n_components=2, max_iter=2, covariance_type="diag"),
     GaussianMixture(n_components=2, max_iter=2, covariance_type="tied"),
-    LatentDirichletAllocation(n_components=2, learning_method="streaming-vb", inner_iter=5),
-    LatentDirichletAllocation(n_components=2, learning_method="streaming-batch", inner_iter=5),
-    LatentDirichletAllocation(n_components=2, max_iter=2, learning_method="memoized"),
-    LatentDirichletAllocation(n_components=2, max_iter=2, learning_rate="adaptive"),
+    LatentDirichletAllocation(
+        n_components=2, n_init=1, learning_method="streaming-vb", inner_iter=5
+    ),
+    LatentDirichletAllocation(
+        n_components=2, n_init=1, learning_method="streaming-batch", inner_iter=5
+    ),
+    LatentDirichletAllocation(n_components=2, n_init=1, max_iter=2, learning_method="memoized"),
+    LatentDirichletAllocation(n_components=2, n_init=1, max_iter=2, learning_rate="adaptive"),
     BernoulliMixture(n_components=4, learning_method="streaming-vb", inner_iter=5),
     GaussianMixture(n_components=2, learning_method="streaming-batch", inner_iter=5),
     GaussianMixture(n_components=2, max_iter=2, learning_method="memoized"),
