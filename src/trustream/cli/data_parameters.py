@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trustream.cli.completion import file_names
-from trustream.cli.file_parameters import InputFile
+from trustream.cli.file_parameters import InputFile, InputOrStandardInput
 from trustream.cli.tokeniser_parameters import taken_tokeniser, tokeniser_options
 
 if TYPE_CHECKING:
@@ -23,15 +23,7 @@ FORMATS = ("jsonl", "text", "csv", "parquet", "uci", "ldac", "mediawiki")
 model_argument = click.argument("model", metavar="MODEL_OR_STORE", shell_complete=file_names)
 
 
-class DataFile(InputFile):
-    """Accept the path of a file or a pipe, or `-` for standard input."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Called by click."""
-        return "-" if value == "-" else super().convert(value, param, ctx)
-
-
-data_argument = click.argument("data", type=DataFile())
+data_argument = click.argument("data", type=InputOrStandardInput())
 
 
 def vocabulary_option(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from trustream.cli.file_parameters import InputFile
+from trustream.cli.file_parameters import InputOrStandardInput
 from trustream.cli.number_parameters import Real
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, opened, repeatable, store_argument
@@ -22,18 +22,10 @@ Examples:
 _SHOWN = 20
 
 
-class _InputOrStandardInput(InputFile):
-    """The path of a file, or - for standard input."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Called by click."""
-        return value if value == "-" else super().convert(value, param, ctx)
-
-
 @click.command(epilog=_EPILOG, short_help="Delete documents from a STORE for good.")
 @store_argument
 @click.argument("ids", nargs=-1, metavar="[ID]...")
-@click.option("--from", "source", type=_InputOrStandardInput(), help="File of ids, one a line.")
+@click.option("--from", "source", type=InputOrStandardInput(), help="File of ids, one a line.")
 @click.option(
     "--append-ids-older-than",
     "days",

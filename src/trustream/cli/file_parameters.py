@@ -56,3 +56,11 @@ class ModelFile(click.Path):
                     f"{path} is there already and is no model; give another name.", param, ctx
                 )
         return path
+
+
+class InputOrStandardInput(InputFile):
+    """Accept the path of a file or a pipe, or `-` for standard input."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Called by click."""
+        return "-" if value == "-" else super().convert(value, param, ctx)

@@ -39,7 +39,7 @@ from typing import Any
 import numpy as np
 
 from trustream.inference.state import Mean, State
-from trustream.models.capabilities import Averaging, Rescaling, Smoothing, has, require
+from trustream.models.capabilities import Averaging, LateGains, Rescaling, Smoothing, has, require
 
 
 def scaled_to(model: Any, state: State, population: float, n_documents: float) -> State:
@@ -71,7 +71,8 @@ def for_data(model: Any, state: State) -> State:
     if mean is not None:
         table = mean.lambda_
         if mean.late.places.size:
-            table = model.with_gains(table, mean.late.places, mean.late.gains(mean.log_kept))
+            late = require(model, LateGains, "a mean with late parts")
+            table = late.with_gains(table, mean.late.places, mean.late.gains(mean.log_kept))
         state = replace(state, lambda_=table, mean=None)
     if state.share == 1.0:
         return replace(state, population=None)

@@ -13,11 +13,12 @@ capability          what it computes                                     algorit
 `Rescaling`         eta + factor (lambda - eta)                          population
 `LearnablePriors`   what eta can be learned from                         empirical Bayes
 `Averaging`         a slower mean of what lambda is drawn towards        what is shown
+`LateGains`         more weight for parts of a mean that came late       what is shown
 `Smoothing`         the eta that predicts documents which are left out   what is shown
 =================== ==================================================== ========================
 
-All but learnable priors and smoothing follow from eta and the family where a Natural is all of
-lambda: `DenseModel` has them.
+All but learnable priors, late gains and smoothing follow from eta and the family where a Natural
+is all of lambda: `DenseModel` has them.
 """
 
 from __future__ import annotations
@@ -143,6 +144,14 @@ class Averaging(ConjugateModel, Protocol):
         `natural` is (1 - rho) lambda + rho (eta + scale s) for what the batch touches, about to be
         stored in lambda_, and w at most rho.
         """
+
+
+@runtime_checkable
+class LateGains(ConjugateModel, Protocol):
+    """Parts of a mean that began later than the rest are shown for their age."""
+
+    def with_gains(self, lambda_: Any, places: Any, gains: Float64) -> Any:
+        """So many times what the data have put into some parts, in memory of its own."""
 
 
 @runtime_checkable

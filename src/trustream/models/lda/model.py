@@ -167,12 +167,9 @@ class LdaModel:
             self.n_threads,
         )  # fmt: skip
 
-    def with_gains(self, lambda_: LazyRows, words: Array, gains: Float64) -> LazyRows:
-        """So many times what the data have put into the rows of some words, in memory of its own.
-
-        For what is shown of words that came late into a mean.
-        """
-        return lambda_.with_gains(words, gains)
+    def with_gains(self, lambda_: LazyRows, places: Array, gains: Float64) -> LazyRows:
+        """Of words that came late into a mean: so many times what the data have put in."""
+        return lambda_.with_gains(places, gains)
 
     def rescaled(self, lambda_: LazyRows, prior: LdaPrior, factor: float) -> LazyRows:
         """eta + factor (lambda - eta), in the same memory and a time that does not depend on V.
