@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -95,3 +96,11 @@ def snapshot(value: Any) -> list[Any]:
             (array.dtype.str, array.shape, array.tobytes()) if array.dtype != object else part
         )
     return bits
+
+
+def wait_for(condition: Callable[[], object]) -> None:
+    """Until it holds; an AssertionError after two minutes."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline, "waited for two minutes"
+        time.sleep(0.02)

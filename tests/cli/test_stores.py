@@ -8,40 +8,18 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 import trustream
+from tests.cli.commands import fails, ok, values
 from trustream.cli import main
 from trustream.cli.ingest import FORMATS
 
 PETS = "cat dog bird fish horse".split()
 MONEY = "bank bond rate stock coin".split()
-
-
-def call(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def ok(*arguments: object) -> str:
-    result = call(*arguments)
-    assert result.exit_code == 0, result.output + repr(result.exception)
-    return result.stdout
-
-
-def values(*arguments: object) -> dict[str, Any]:
-    """The last JSON object that a command prints."""
-    return json.loads(ok(*arguments, "--json").splitlines()[-1])
-
-
-def fails(*arguments: object) -> str:
-    result = call(*arguments)
-    assert result.exit_code == 1, result.output + repr(result.exception)
-    assert "Error: " in result.output and "Traceback" not in result.output
-    return result.output
 
 
 @pytest.mark.parametrize(

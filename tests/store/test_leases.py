@@ -10,13 +10,14 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.helpers import wait_for
 from tests.store.faulty import execute
 from trustream.store import (
     DocumentStore,
@@ -43,13 +44,6 @@ for line in sys.stdin:
         print(type(error).__name__, error, flush=True)
 held.release()
 """
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline, "waited for two minutes"
-        time.sleep(0.02)
 
 
 @contextmanager

@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
+from tests.helpers import wait_for
 from tests.pets_and_money import records
 from trustream import StreamTrainer, open_store
 from trustream.store import DocumentStore, HeldLease, LeaseHeldError, LeaseLostError
@@ -30,13 +30,6 @@ with open_store(sys.argv[1], create=False) as store:
         print("trains", flush=True)
         trainer.run(stop=lambda: select.select([sys.stdin], [], [], 0.01)[0])
 """
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline, "waited for two minutes"
-        time.sleep(0.02)
 
 
 @contextmanager

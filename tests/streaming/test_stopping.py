@@ -8,24 +8,17 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.helpers import wait_for
 from trustream import StreamTrainer, open_store
 from trustream.store.records import Record
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import save_settings
-
-
-def wait_for(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 120
-    while not condition():
-        assert time.monotonic() < deadline, "waited for two minutes"
-        time.sleep(0.05)
 
 
 def fill(path: Path, kind: str) -> None:
