@@ -348,3 +348,48 @@ def test_learned_eta_per_word_moves_to_the_truth() -> None:
         assert distance(np.median(learned[100:]), 1.0) < np.log(2)
         assert np.median(learned[100:]) > 3 * np.median(learned[:100])
     assert distance(ends[0].mean(), ends[1].mean()) < 0.05
+
+
+def observed_theta(theta: Array, n_tokens: float = 1e6) -> list[Array]:
+    """gamma of documents so long that theta is as good as observed."""
+    return [np.ascontiguousarray(n_tokens * theta)]
+
+
+def test_documents_with_equal_topics_are_added_to_the_evidence_of_alpha() -> None:
+    """A part w of it is that of a document with the mean log-proportions in every topic.
+
+    Such documents, added by hand as gammas, give the same evidence.
+    """
+    rng, model = np.random.default_rng(0), LdaModel(4, 6, "float64")
+    theta = rng.dirichlet([9.0, 4.0, 3.0, 2.0], 30)
+    prior = LdaPrior.of(0.5, 0.1, 4, 6)
+    lambda_, gammas = model.initial(prior, rng), observed_theta(theta)
+    found = model.prior_evidence(lambda_, prior, None, gammas, None)["alpha"].mean_log
+    added = model.prior_evidence(lambda_, prior, None, gammas, None, 0.25)["alpha"].mean_log
+    np.testing.assert_allclose(found, np.log(theta).mean(axis=0), atol=1e-4)
+    by_hand = np.concatenate([np.log(theta), np.full((10, 4), np.log(theta).mean())])
+    np.testing.assert_allclose(added, by_hand.mean(axis=0), atol=1e-4)
+
+
+@pytest.mark.parametrize(("n_documents", "part"), [(12, 4 / 16), (400, 4 / 404)])
+def test_how_many_are_added_depends_on_the_documents_that_there_are(
+    n_documents: int, part: float
+) -> None:
+    """One for each of four topics, whatever the population; none without one."""
+    rng, model = np.random.default_rng(1), LdaModel(4, 6, "float64")
+    gammas = observed_theta(rng.dirichlet([4.0, 3.0, 3.0, 2.0], n_documents))
+    prior = LdaPrior.of(2.0, 0.1, 4, 6)
+    population = 10.0 * n_documents
+    state = State(model.initial(prior, rng), prior, 1, population=population, share=0.1)
+
+    def alpha(state: State, **options: Any) -> Array:
+        new = eb.update(model, state, None, gammas, rho=0.1, rng=None, learn=("alpha",), **options)
+        return np.asarray(new.prior.alpha)
+
+    evidence = model.prior_evidence(state.lambda_, prior, None, gammas, None, part)["alpha"]
+    np.testing.assert_array_equal(alpha(state, equal_documents=1.0), evidence.improved(0.1))
+    plain = model.prior_evidence(state.lambda_, prior, None, gammas, None)["alpha"].improved(0.1)
+    np.testing.assert_array_equal(alpha(state), plain)
+    without = State(state.lambda_, prior, 1)
+    np.testing.assert_array_equal(alpha(without, equal_documents=1.0), plain)
+    assert np.ptp(alpha(state, equal_documents=1.0)) < np.ptp(plain)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tests.helpers import planted_lda, snapshot
 from trustream import BernoulliMixture, LatentDirichletAllocation
@@ -14,7 +15,7 @@ from trustream.inference.population import published
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms, recipe, recipe_json
 from trustream.learning.executor import InProcess
-from trustream.learning.learner import Learner
+from trustream.learning.learner import Learner, is_smoothed
 from trustream.learning.recipe import DataSize, Effort
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.models.mixture import BernoulliModel, BernoulliPrior
@@ -188,3 +189,29 @@ def test_damaged_recipes_are_refused(change: dict[str, Any], message: str) -> No
     values = {**recipe_json.to_json(recipe.for_topics(3)), **change}
     with pytest.raises(ValueError, match=message):
         recipe_json.from_json(values)
+
+
+@pytest.mark.parametrize("size", [1, 7, 100])
+@pytest.mark.parametrize("n_batches", [1, 5])
+def test_smoothing_is_asked_for_as_data_grow(size: int, n_batches: int) -> None:
+    """In every fifth by which what was looked at grows, and n_batches in a row.
+
+    Steps alone are no measure: they grow with the store, so that between two powers of two a store
+    can grow tenfold.
+    """
+    asked = [n for n in range(1, 2000) if is_smoothed(n, size * n, size, n_batches)]
+    for first in range(1, 200):
+        assert any(first <= n <= 1.2 * first + n_batches for n in asked), first
+    last = [n for n in range(900, 2000) if not is_smoothed(n, size * n, size, n_batches)]
+    assert len(last) > 0.9 * 1100 - 20 * n_batches
+    runs = np.split(asked, np.flatnonzero(np.diff(asked) > 1) + 1)
+    assert all(len(run) >= n_batches for run in runs if run[0] > 50 * n_batches)
+
+
+def test_a_batch_of_few_words_is_asked_with_the_next_ones() -> None:
+    model, topics = LdaModel(10, 50), recipe.for_topics(10)
+    many, few = np.full((1000, 50), 1), np.full((10, 50), 1)
+    data = [sparse.csr_matrix(counts) for counts in (many, few)]
+    assert [model.smoothing_batches(X) for X in data] == [1, 40]
+    state = State(None, None, n_steps=1003, n_seen=10**9)
+    assert [Learner(model, topics).is_smoothed(state, X) for X in data] == [False, True]

@@ -21,7 +21,7 @@ from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
 from trustream.kernels import threads
 from trustream.learning import algorithms
-from trustream.learning.learner import Learner, is_smoothed
+from trustream.learning.learner import Learner
 from trustream.learning.recipe import DataSize, Recipe
 
 # How often rows given to partial_fit are taken to stand in what is shown already. Rows that are new
@@ -274,7 +274,7 @@ class VariationalEstimator(Bounds):
         """One step of `partial_fit` on rows that stand for n_documents of that mean length."""
         state = kept.value
         kept.protect(generator_savepoint(rng))
-        if is_smoothed(state.n_steps):
+        if learner.is_smoothed(state, X):
             state = learner.smoothed(state, X, rng, _WEIGHT)
         return learner.step(
             state,

@@ -34,6 +34,8 @@ class StepOptions:
         n_local, local_tol: most iterations of a local step, and the change that ends it sooner.
         tol: what runs until it converges stops when it gains less, in nats per data point.
         learn: names of the priors that empirical Bayes may change.
+        equal_documents: data points for each component, in which all components are equally
+            frequent, that priors of local parameters are learned from beside those that there are.
         adaptive: whether the learning rate is found from the gradients instead of `rho`.
         start: makes the lambda that a batch starts from, where an algorithm needs one; None is the
             model's own random start.
@@ -47,6 +49,7 @@ class StepOptions:
     local_tol: float
     tol: float
     learn: tuple[str, ...]
+    equal_documents: float = 0.0
     adaptive: bool = False
     start: Callable[[Any, np.random.Generator], Any] | None = None
 

@@ -28,6 +28,7 @@ def update(
     rho: float,
     rng: np.random.Generator | None,
     learn: Collection[str] = ("alpha", "eta"),
+    equal_documents: float = 0.0,
 ) -> State:
     """Take one step on the model's priors; lambda stays what it is.
 
@@ -37,6 +38,9 @@ def update(
         rho: step size in (0, 1].
         rng: draws the sample that a step looks at; None looks at everything.
         learn: names of the priors that may change.
+        equal_documents: e, data points for each of the K components, in which all components are
+            equally frequent, that are added to the N that there are: they have the part
+            e K / (N + e K) of the evidence. Only with a population, which says what N is.
 
     Raises:
         TypeError: the model has no `LearnablePriors`.
@@ -45,7 +49,10 @@ def update(
     # Of the posterior for the data that there are: a population that was never seen would speak
     # for a smaller eta.
     shown = population.for_data(model, replace(state, mean=None)).lambda_
-    evidence = model.prior_evidence(shown, state.prior, batch, locals_, rng)
+    added = 0.0 if state.population is None else equal_documents * model.n_components
+    n_documents = (state.population or 0.0) * state.share
+    equal = added / (n_documents + added) if added else 0.0
+    evidence = model.prior_evidence(shown, state.prior, batch, locals_, rng, equal)
     values = {name: e.improved(rho) for name, e in evidence.items() if name in learn}
     if not values:
         return state

@@ -33,6 +33,6 @@ class StochasticAlgorithm(Algorithm):
         if options.learn:
             state = empirical_bayes.update(
                 model, state, batch, [info.local], rho=info.rho, rng=options.rng,
-                learn=options.learn,
+                learn=options.learn, equal_documents=options.equal_documents,
             )  # fmt: skip
         return state, info

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -20,16 +21,41 @@ from trustream.inference.state import Info, State
 from trustream.learning import algorithms
 from trustream.learning.executor import Executor, InProcess
 from trustream.learning.recipe import DataSize, Recipe
+from trustream.models.capabilities import Smoothing, has
 from trustream.models.protocol import Rows
 
+# Batches in a row that are asked how much to smooth, at most.
+_MOST_ASKED = 32
+# Times that they are asked while the data points that were looked at double, and steps after which
+# they are asked in any case.
+_ASKED_PER_OCTAVE, _ASKED_EVERY = 4, 250
 
-def is_smoothed(n_steps: int) -> bool:
-    """Whether data that arrive are asked after so many steps how much to smooth.
 
-    >>> [n for n in range(1, 501) if is_smoothed(n)]
-    [1, 2, 4, 8, 16, 32, 64, 128, 250, 256, 500]
+def is_smoothed(n_steps: int, n_seen: int, size: int, n_batches: int = 1) -> bool:
+    """Whether data that arrive are asked how much to smooth, before they are learned from.
+
+    They are when what was looked at has grown by a fifth, and every 250 steps.
+
+    Args:
+        n_steps: steps that were taken.
+        n_seen: data points that they looked at, repetitions counted.
+        size: data points of a batch.
+        n_batches: that are enough for an answer; so many one after the other are asked.
+
+    >>> [n for n in range(50) if is_smoothed(n, 10 * n, 10)]
+    [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, 19, 22, 26, 31, 37, 44]
+    >>> is_smoothed(500, 10**6, 10), is_smoothed(501, 10**6, 10), is_smoothed(501, 10**6, 10, 2)
+    (True, False, True)
     """
-    return n_steps > 0 and (n_steps & (n_steps - 1) == 0 or n_steps % 250 == 0)
+    n_batches = min(n_batches, _MOST_ASKED)
+    if n_steps < 1:
+        return False
+    if n_steps % _ASKED_EVERY < n_batches:
+        return True
+    before = max(n_seen - n_batches * size, 1)
+    octaves = math.log2(max(n_seen, 1)), math.log2(before)
+    now, then = (math.floor(_ASKED_PER_OCTAVE * octave) for octave in octaves)
+    return now > then
 
 
 @dataclass(frozen=True)
@@ -179,6 +205,11 @@ class Learner:
             return state
         return with_smoothing(self.model, state, data, weight, rng)
 
+    def is_smoothed(self, state: State, data: Any) -> bool:
+        """Whether data that are about to be learned from are asked how much to smooth."""
+        n_batches = self.model.smoothing_batches(data) if has(self.model, Smoothing) else 1
+        return is_smoothed(state.n_steps, state.n_seen, data.shape[0], n_batches)
+
     def length(self, size: DataSize) -> tuple[int, int]:
         """(steps of a pass, most passes) of a fit to so much data."""
         n, batch_size = int(size.n_documents), self.recipe.batch_size_for(size)
@@ -239,6 +270,7 @@ class Learner:
             local_tol=recipe.local_tol,
             tol=recipe.tol,
             learn=recipe.learn,
+            equal_documents=recipe.equal_documents,
             adaptive=recipe.adaptive,
             start=start,
         )

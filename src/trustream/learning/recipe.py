@@ -41,6 +41,11 @@ PASSES = 5
 # Tokens of the population for each pair of topic and word: from 10 to 50 it hardly matters.
 _TOKENS_PER_PAIR = 30.0
 
+# Documents for each topic, in which all topics are equally frequent, that alpha is learned from
+# beside those that there are. With fewer documents than topics a few topics get most of alpha, and
+# keep it when there are many (docs/notes/streams.md).
+_EQUAL_DOCUMENTS = 1.0
+
 # Data points of the population of a mixture for each one that there is: from 3 to 10 it hardly
 # matters where data are plenty, and less is better where they are few (docs/notes/defaults.md).
 _MIXTURE_MULTIPLE = 3.0
@@ -117,6 +122,8 @@ class Recipe:
         population: least number of data points that lambda stands for while learning; None is N.
         tokens_per_pair: the population has so many tokens for each pair of topic and word.
         data_multiple: the population is so many times the data.
+        equal_documents: the prior of local parameters is learned as if there were so many more data
+            points for each component, in which all components are equally frequent.
     """
 
     method: str
@@ -138,6 +145,7 @@ class Recipe:
     population: float | None = None
     tokens_per_pair: float = 0.0
     data_multiple: float = 0.0
+    equal_documents: float = 0.0
 
     @property
     def has_population(self) -> bool:
@@ -284,6 +292,7 @@ def for_topics(
         max_doc_topics=max_doc_topics if algorithm.has_rate else None,  # type: ignore[arg-type]
         population=_number(population),
         tokens_per_pair=_TOKENS_PER_PAIR if population == "auto" else 0.0,
+        equal_documents=0.0 if population is None else _EQUAL_DOCUMENTS,
     )
 
 

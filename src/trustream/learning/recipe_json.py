@@ -42,9 +42,10 @@ _FIELDS = {
     "population": optional(number(above=0.0)),
     "tokens_per_pair": number(least=0.0),
     "data_multiple": number(least=0.0),
+    "equal_documents": number(least=0.0),
 }
-# Recipes of earlier checkpoints do not have it.
-_MAY_LACK = ("data_multiple",)
+# Recipes of earlier checkpoints do not have them.
+_MAY_LACK = ("data_multiple", "equal_documents")
 
 
 def to_json(recipe: Recipe) -> dict[str, Any]:

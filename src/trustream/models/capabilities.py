@@ -174,6 +174,9 @@ class Smoothing(ConjugateModel, Protocol):
         from what was found `before`. None leaves the prior as it is.
         """
 
+    def smoothing_batches(self, data: Any) -> int:
+        """How many batches like these data are enough for a steady parameter."""
+
     def smoothed(self, lambda_: Any, prior: Any, eta: float) -> tuple[Any, Any]:
         """lambda_ and prior with that parameter, lambda - eta being the same.
 
@@ -206,11 +209,14 @@ class LearnablePriors(ConjugateModel, Protocol):
         batch: Any | None,
         locals_: list[Any],
         rng: np.random.Generator | None,
+        equal: float = 0.0,
     ) -> Mapping[str, PriorEvidence]:
         """The `PriorEvidence` of each learnable prior, by name; empty if there is none.
 
         `locals_` are beliefs of `batch`, or of all data where batch is None. With `rng` a sample
-        of what is too much to look at in every step, without it all of it.
+        of what is too much to look at in every step, without it all of it. A part `equal` of the
+        evidence of local parameters is that of data points in which all components are equally
+        frequent.
         """
 
     def replace_prior(

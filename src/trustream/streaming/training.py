@@ -12,7 +12,7 @@ from trustream import persist
 from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
-from trustream.learning.learner import Learner, is_smoothed
+from trustream.learning.learner import Learner
 from trustream.learning.recipe import DataSize
 from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Store
@@ -110,7 +110,7 @@ class Training:
         kept.protect(generator_savepoint(rng))
         data = self.model.data(documents, self.n_words)
         state, window = learned.state, clock.window(totals)
-        if is_smoothed(state.n_steps):
+        if learner.is_smoothed(state, data):
             # A document stands x = N / window times in the mean when it was just looked at, and a
             # pass later, before it is looked at again, x (e^-x + e^-2x + ...) times.
             turnover = totals.training / window

@@ -28,15 +28,17 @@ def of_prior(
     words: Array | None,
     locals_: list[Array],
     rng: np.random.Generator | None,
+    equal: float = 0.0,
 ) -> dict[str, DirichletEvidence]:
     """What there is to learn alpha and eta from, by name; see `LdaModel.prior_evidence`.
 
     Args:
         words: those whose eta is learned, each for itself; None learns one eta for all.
+        equal: see `of_alpha`.
     """
     n_words, found = lambda_.stored.shape[0], {}
     if computation.n_topics > 1:
-        found["alpha"] = of_alpha(computation, prior, locals_)
+        found["alpha"] = of_alpha(computation, prior, locals_, equal)
     if n_words > 1 and prior.pattern.shape[1] == 1:
         if words is not None:
             found["eta"] = of_words(computation, lambda_, prior, words)
@@ -46,9 +48,19 @@ def of_prior(
 
 
 def of_alpha(
-    computation: LdaComputation, prior: LdaPrior, locals_: list[Array]
+    computation: LdaComputation, prior: LdaPrior, locals_: list[Array], equal: float = 0.0
 ) -> DirichletEvidence:
-    """The documents are draws of theta: mean over them of E[log theta_k]."""
+    """The documents are draws of theta: l_k, the mean over them of E[log theta_k].
+
+    A part w = `equal` of the evidence is that of documents in which all topics are equally
+    frequent, and which are about as many topics each as the others are:
+
+        l_k <- (1 - w) l_k + w mean_j l_j.
+
+    This is a prior of alpha, conjugate to the Dirichlet distribution. It does not change how large
+    the alphas are by much, but how unequal, while documents are few: K of them are no evidence that
+    some of K topics are ten times as frequent as others.
+    """
     count = sum(gamma.shape[0] for gamma in locals_)
     total = np.zeros(computation.n_topics)
     for gamma in locals_:
@@ -61,6 +73,7 @@ def of_alpha(
             of_sums = computation.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
             total += by_topic - of_sums
     mean_log = total / max(count, 1)
+    mean_log += equal * (mean_log.mean() - mean_log)
     return DirichletEvidence(prior.alpha, mean_log, 1.0, 0.0, float(count), computation.backend)
 
 

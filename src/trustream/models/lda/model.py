@@ -8,6 +8,7 @@ lambda is (V, K) here and (K, V), as `components_`, only for people.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -200,6 +201,10 @@ class LdaModel:
             return before
         return smoothing.found(self, lambda_, prior, data, weight, before or prior.eta, rng)
 
+    def smoothing_batches(self, data: Any) -> int:
+        """Twice as many as have a whole sample together, since each moves eta a part of the way."""
+        return math.ceil(2 * smoothing.sample_share(self.n_components, data.data.size))
+
     def smoothed(self, lambda_: LazyRows, prior: LdaPrior, eta: float) -> tuple[LazyRows, LdaPrior]:
         """lambda and prior with another eta, the counts lambda - eta being the same."""
         return lambda_.with_prior(eta, prior.pattern_sums), replace(prior, eta=eta)
@@ -344,6 +349,7 @@ class LdaModel:
         batch: WordBatch | None,
         locals_: list[Array],
         rng: np.random.Generator | None,
+        equal: float = 0.0,
     ) -> dict[str, DirichletEvidence]:
         """alpha from the documents' gamma, eta from lambda.
 
@@ -352,7 +358,7 @@ class LdaModel:
         given by the user and not changed. One topic, or one word, has nothing to learn from.
         """
         words = self._words(batch) if self.eta_per_word else None
-        return evidence.of_prior(self.computation, lambda_, prior, words, locals_, rng)
+        return evidence.of_prior(self.computation, lambda_, prior, words, locals_, rng, equal)
 
     def _words(self, batch: WordBatch | None) -> Array:
         return np.arange(self.n_words) if batch is None else batch.words
