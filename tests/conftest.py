@@ -1,7 +1,11 @@
-"""Stores in SQLite files that several tests use: one without documents, one with a model."""
+"""Stores in SQLite files that several tests use: one without documents, one with a model.
+
+And what holds for all tests: Ctrl-C is not ignored.
+"""
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +14,11 @@ import pytest
 from tests.pets_and_money import records
 from trustream import StreamTrainer, open_store
 from trustream.store import DocumentStore
+
+# A shell starts what runs in the background with Ctrl-C ignored, and processes inherit that; tests
+# send Ctrl-C to processes that they start, and to themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
