@@ -21,6 +21,8 @@ from typing import Any
 
 from numba.core.caching import IndexDataCacheFile
 
+_KERNELS = Path(__file__).parent
+
 
 class KernelFiles(IndexDataCacheFile):
     """The compiled forms of one function, each in a file that says what it holds.
@@ -64,7 +66,7 @@ class KernelFiles(IndexDataCacheFile):
 
 
 @cache
-def source_stamps(folder: Path = Path(__file__).parent) -> tuple[tuple[str, int, int], ...]:
+def source_stamps(folder: Path = _KERNELS) -> tuple[tuple[str, int, int], ...]:
     """Name, time and size of every source file of the kernels, for one may be part of any other."""
     found = []
     for path in sorted(folder.rglob("*.py")):
