@@ -57,7 +57,8 @@ class KernelFiles(IndexDataCacheFile):
 
     def flush(self) -> None:
         """Forget all that was kept."""
-        for path in glob.glob(os.path.join(glob.escape(self._cache_path), f"{self._base}.*.nbc")):
+        begins = glob.escape(os.path.join(self._cache_path, self._base))
+        for path in glob.glob(f"{begins}.*.nbc"):
             os.unlink(path)
 
     def _path(self, key: Any) -> str:
