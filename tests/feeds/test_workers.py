@@ -240,6 +240,22 @@ def test_a_worker_that_cannot_start(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert store.totals().documents == 0
 
 
+@pytest.mark.timeout(120)
+def test_a_worker_that_complains_a_lot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than a pipe holds, as with PYTHONVERBOSE, holds nothing up; an error shows the end."""
+    path = tmp_path / "x.txt"
+    path.write_bytes(b"cats\n" * 5000)
+    complain = "import sys; sys.stderr.write('warning\\n' * 50_000); "
+    start = workers._START
+    monkeypatch.setattr(workers, "_START", complain + start)
+    with new_store(tmp_path) as store:
+        assert ingest(store, path, workers=2).n_records == 5000
+    monkeypatch.setattr(workers, "_START", complain + "raise SystemExit('no such thing')")
+    with new_store(tmp_path, "other.db") as store:
+        with pytest.raises(FeedError, match=r"ended with code 1 \(no such thing\)"):
+            ingest(store, path, workers=2)
+
+
 def test_stopped_in_the_middle(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_bytes(b"cats\n" * 5000)

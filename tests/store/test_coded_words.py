@@ -96,7 +96,16 @@ def test_another_writer_in_between(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: np.array([0, 2]), lambda: np.array([-1]), lambda: np.array([0.0, 1.0])]
+    "make",
+    [
+        lambda: np.array([0, 2]),
+        lambda: np.array([-1]),
+        lambda: np.array([0.0, 1.0]),
+        lambda: np.array([]),
+        lambda: np.array([[0, 1]]),
+        lambda: np.array(0),
+        lambda: np.array(["cat"]),
+    ],
 )
 def test_codes_of_no_word(tmp_path: Path, make: Callable[[], Any]) -> None:
     table = WordTable(["cat", "dog"])
@@ -105,7 +114,23 @@ def test_codes_of_no_word(tmp_path: Path, make: Callable[[], Any]) -> None:
         with pytest.raises(RecordError, match="not whole numbers from 0 to 1") as error:
             store.append([good, Record("b", CodedWords(table, make())), good])
         assert error.value.index == 1
+        with pytest.raises(RecordError, match="not whole numbers from 0 to 1"):
+            store.append([Record("b", CodedWords(table, make()))])
         assert store.totals().documents == 0
+
+
+def test_whole_numbers_of_different_kinds(tmp_path: Path) -> None:
+    """NumPy puts int64 and uint64 together as real numbers."""
+    table = WordTable(["cat", "dog"])
+    kinds = (np.int64, np.uint64, np.uint8)
+    with open_store(tmp_path / "topics.db", min_documents=1) as store:
+        store.append(
+            Record(kind.__name__, CodedWords(table, np.array([1, 1], kind))) for kind in kinds
+        )
+        words = store.vocabulary().words
+        for kind in kinds:
+            found = store.read([kind.__name__])
+            assert [words[c] for c in found.indices] == ["dog"] and found.counts.tolist() == [2]
 
 
 def test_words_that_leave_and_come_back(tmp_path: Path) -> None:

@@ -46,8 +46,16 @@ main(["train", sys.argv[1], "--json"])
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("kind", ["empty", "rare words", "between arrivals"])
+@pytest.mark.parametrize(
+    "kind, number",
+    [
+        ("empty", signal.SIGTERM),
+        ("empty", signal.SIGINT),
+        # One handler hears both.
+        ("rare words", signal.SIGTERM),
+        ("between arrivals", signal.SIGINT),
+    ],
+)
 def test_a_trainer_that_waits_can_be_stopped(
     tmp_path: Path, kind: str, number: signal.Signals
 ) -> None:

@@ -17,6 +17,8 @@ from click.testing import CliRunner
 from sklearn.feature_extraction.text import CountVectorizer
 
 import trustream
+from tests.reliability import damage
+from tests.reliability.rounds import rounds
 from tests.topics.texts import mixed_texts, texts_about
 from trustream import TopicModel, persist
 from trustream.cli import main
@@ -333,6 +335,55 @@ def test_any_value_is_refused_or_taken(tmp_path: Path, tokeniser: Any) -> None:
             except ValueError as error:  # by a pattern that no word matches, for example
                 assert "no word was found" in str(error), (path, value)
     assert outcomes["refused"] > 200 and outcomes["taken"] > 20, outcomes
+
+
+def hostile_arrays(array: np.ndarray) -> Iterator[np.ndarray]:
+    """Others that might stand in the place of an array."""
+    row = np.atleast_1d(array)
+    yield from (row[:0], row[:1], np.concatenate([row, row]), row[None], row[::-1], row.sum())
+    yield from (array.astype(kind) for kind in ("int8", "float16", "bool", "float64", "int64"))
+    for value in (0, -1, float("nan"), float("inf"), 255, 2**62, 1e-320, 1e38):
+        changed = array.copy()
+        with np.errstate(all="ignore"):
+            changed.flat[: 1 if changed.size else 0] = np.array([value]).astype(array.dtype)
+        yield changed
+
+
+@pytest.mark.filterwarnings("ignore:.* encountered in cast")
+def test_any_array_is_refused_or_taken(tmp_path: Path) -> None:
+    """With checksums that are right; what is taken gives possible numbers."""
+    fitted().save(tmp_path / "m")
+    arrays, header = persist.read(tmp_path / "m")
+    outcomes = {"refused": 0, "taken": 0}
+    for name, array in arrays.items():
+        for other in hostile_arrays(array):
+            persist.write(tmp_path / "changed", {**arrays, name: other}, header)
+            try:
+                model = trustream.load(tmp_path / "changed")
+            except ValueError as error:
+                outcomes["refused"] += 1
+                assert "restore it from a copy" in str(error), (name, error)
+                continue
+            outcomes["taken"] += 1
+            shares = model.transform(TEXTS[:3])
+            assert np.isfinite(shares).all(), (name, other)
+            np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-5, err_msg=name)
+            assert len(model.topic_info()) == 3
+    assert outcomes["refused"] > 3 * outcomes["taken"] > 0, outcomes
+
+
+@pytest.mark.parametrize("n", [100, pytest.param(2000, marks=pytest.mark.slow)])
+def test_damaged_bytes_are_refused(tmp_path: Path, n: int) -> None:
+    path = tmp_path / "m"
+    fitted().save(path)
+    whole = path.read_bytes()
+    rng, kinds = np.random.default_rng(3), list(damage.DAMAGES.values())
+    for i in range(rounds(n)):
+        damaged = kinds[i % len(kinds)](whole, rng)
+        path.write_bytes(damaged)
+        if damaged != whole:
+            with pytest.raises(ValueError, match=r"damaged|not a model|cannot read|complete|ends"):
+                trustream.load(path)
 
 
 # --- commands, other processes

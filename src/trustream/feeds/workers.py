@@ -36,6 +36,8 @@ _DEPTH, _MAX_BYTES = 2, 2**25
 # A record is read by blocks up to this length, though it is a bad one.
 _LONG = 2**22
 _PIPE = 2**20
+# Bytes that are kept of what a process complains about.
+_SAID = 2**12
 _START = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from trustream.feeds.worker_process import main; main()"
@@ -171,13 +173,15 @@ class _Workers:
     def _answer_of(self, worker: _Worker) -> Answer:
         """Its next answer; meanwhile the pipes of all are served, so that nobody waits for us."""
         while (answer := worker.answer()) is None:
-            readers = {worker.outbox: worker for worker in self._all}
-            writers = {worker.inbox: worker for worker in self._all if worker.unsent}
+            readers = {worker.outbox: worker.read for worker in self._all}
+            # A process whose complaints nobody reads would stop at some point.
+            readers |= {w.complaints: w.read_complaints for w in self._all if w.complains}
+            writers = {worker.inbox: worker.write for worker in self._all if worker.unsent}
             can_read, can_write, _ = select.select(readers, writers, [])
             for descriptor in can_write:
-                writers[descriptor].write()
+                writers[descriptor]()
             for descriptor in can_read:
-                readers[descriptor].read()
+                readers[descriptor]()
         return answer
 
 
@@ -185,7 +189,8 @@ class _Worker:
     """A process, what it has not been sent yet, and what came from it.
 
     Attributes:
-        inbox, outbox: descriptors of the pipes to it and from it.
+        inbox, outbox, complaints: descriptors of the pipes to it and from it.
+        complains: whether it may still write to the last of them.
         unsent: what the pipe to it has not taken yet.
         unpacker: of its answers.
     """
@@ -195,15 +200,15 @@ class _Worker:
         self.unpacker = Unpacker()
         self.unsent: deque[memoryview] = deque()
         self._received = bytearray()
+        self._said, self.complains = b"", True
         # In a session of its own: Ctrl-C is for the process that stores.
         self.process = subprocess.Popen(
             [sys.executable, "-c", _START, json.dumps(sys.path)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0,
             start_new_session=True,
         )  # fmt: skip
-        stdin, stdout = self.process.stdin, self.process.stdout
-        assert stdin is not None and stdout is not None
-        self.inbox, self.outbox = stdin.fileno(), stdout.fileno()
+        pipes = self.process.stdin, self.process.stdout, self.process.stderr
+        self.inbox, self.outbox, self.complaints = (pipe.fileno() for pipe in pipes if pipe)
         for descriptor in (self.inbox, self.outbox):
             os.set_blocking(descriptor, False)
             # Where pipes cannot be made larger, processes wait for each other more often.
@@ -240,6 +245,12 @@ class _Worker:
                 raise self._ended()
             self._received += received
 
+    def read_complaints(self) -> None:
+        """Receive what it wrote to its standard error, of which the end is kept."""
+        received = os.read(self.complaints, _PIPE)
+        self._said = (self._said + received)[-_SAID:]
+        self.complains = bool(received)
+
     def answer(self) -> Answer | None:
         """The next answer, None if it has not come as a whole."""
         data = self._received
@@ -254,12 +265,13 @@ class _Worker:
 
     def _ended(self) -> FeedError:
         """The error that says that the process is not there any more."""
-        said = self.process.stderr.read() if self.process.stderr else b""
+        while self.complains:
+            self.read_complaints()
         code = self.process.wait()
         how = (
             f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         )
-        last = said.decode(errors="replace").strip().splitlines()[-1:]
+        last = self._said.decode(errors="replace").strip().splitlines()[-1:]
         how += "".join(f" ({line})" for line in last)
         return FeedError(
             f"a process that helps to read {self._name} {how}; what stands before is stored. "

@@ -16,6 +16,7 @@ import numba
 from numba.core.caching import FunctionCache
 
 from trustream.kernels import compilation
+from trustream.kernels.kernel_files import KernelFiles
 
 # Whether the warning was given: once a process.
 _told = False
@@ -52,24 +53,25 @@ def njit(signature: Any = None, *, cache: Any = False, **options: Any) -> Callab
 
 
 class _Cache(FunctionCache):
-    """Numba's cache of a function, of which no failure is passed on."""
+    """Numba's cache of a function with files of our own, of which no failure is passed on."""
+
+    def __init__(self, function):
+        super().__init__(function)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = KernelFiles(self.cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig, target_context):
         try:
             found = super().load_overload(sig, target_context)
-        except Exception:  # a damaged file may raise anything: forget what the cache has
-            self._attempt(self.flush)
+        except Exception:  # a damaged file may raise anything; it will be written anew
             found = None
         if found is None:
             compilation.begin()
         return found
 
     def save_overload(self, sig, data):
-        self._attempt(lambda: super(_Cache, self).save_overload(sig, data))
-
-    def _attempt(self, work):
         try:
-            work()
+            super().save_overload(sig, data)
         except Exception as error:
             _tell(f"{self.cache_path}: {error}")
 

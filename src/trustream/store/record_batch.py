@@ -68,20 +68,34 @@ def _coded(records: list[Record], replaces: bool) -> RecordBatch:
     for _, group in groupby(contents, lambda content: id(content.table)):
         together = list(group)
         table = together[0].table
-        codes = np.concatenate([content.codes for content in together])
-        if len(codes) and _are_wrong(codes, table):
-            wrong = next(i for i, c in enumerate(together) if len(c) and _are_wrong(c.codes, table))
-            raise RecordError(
-                index + wrong,
-                f"codes of words are not whole numbers from 0 to {len(table) - 1}, as in its table",
-            )
+        codes = _concatenated(together)
+        if codes is None or _are_wrong(codes, table):
+            for place, content in enumerate(together, start=index):
+                if _are_wrong(np.asarray(content.codes), table):
+                    raise RecordError(
+                        place,
+                        "codes of words are not whole numbers "
+                        f"from 0 to {len(table) - 1}, as in its table",
+                    )
+            # Whole numbers of kinds that NumPy puts together as others.
+            codes = np.concatenate([np.asarray(c.codes, np.int64) for c in together])
         parts.append((table, codes))
         index += len(together)
     return RecordBatch(records, CodedTokens(parts), _lengths(contents), None, replaces)
 
 
+def _concatenated(contents: list[CodedWords]) -> NDArray[Any] | None:
+    """The codes of all of them; None if they have not the same number of dimensions."""
+    try:
+        return np.concatenate([content.codes for content in contents])
+    except ValueError:
+        return None
+
+
 def _are_wrong(codes: NDArray[Any], table: WordTable) -> bool:
-    return codes.dtype.kind not in "iu" or codes.min() < 0 or codes.max() >= len(table)
+    if codes.ndim != 1 or codes.dtype.kind not in "iu":
+        return True
+    return len(codes) > 0 and (codes.min() < 0 or codes.max() >= len(table))
 
 
 def _mixed(records: list[Record], replaces: bool) -> RecordBatch:
