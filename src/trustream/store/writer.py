@@ -25,7 +25,7 @@ from trustream.store.document_encoding import (
     unpack,
     unpack_batch,
 )
-from trustream.store.document_slots import close_holes, is_held_out, place_of
+from trustream.store.document_slots import are_held_out, close_holes
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
 from trustream.store.records import Appended, Position, Record
@@ -98,18 +98,21 @@ class Writer:
     def _append(
         self, counters: Counters, batch: RecordBatch, numbers: Ints, now: float
     ) -> Appended:
-        kept = self._without_repeats(batch.records, now)
+        kept = self._without_repeats(batch, now)
         n_records, n_repeated = len(kept), len(batch.records) - len(kept)
         if not n_records:
             return Appended(0, 0, 0, n_repeated, counters.sequence)
         if batch.replaces:
             kept = [kept[i] for i in not_replaced([batch.records[i] for i in kept])]
-        fresh = batch.records
-        if len(kept) < len(fresh):
-            batch = flatten(fresh[i] for i in kept)
-            fresh, numbers = batch.records, self._words.numbers.look_up(batch)
-        order: dict[str, int] = {}
-        of_record = [order.setdefault(record.key, len(order)) for record in fresh]
+        if len(kept) < len(batch.records):
+            batch = flatten(batch.records[i] for i in kept)
+            numbers = self._words.numbers.look_up(batch)
+        order = dict(zip(batch.keys, range(len(batch.keys)), strict=True))
+        of_record: Sequence[int] = range(len(order))
+        if len(order) < len(batch.keys):
+            # Some documents have several records.
+            order = {}
+            of_record = [order.setdefault(key, len(order)) for key in batch.keys]
         documents = np.repeat(np.array(of_record, np.int64), batch.lengths)
         numbers = self._words.numbers.complete(batch, numbers, self._database, counters)
         counts = batch.counts
@@ -127,7 +130,7 @@ class Writer:
         check_size(both, of_record, kept)
         counters.sequence += 1
         n_before = counters.next_document
-        times = latest_times(fresh, of_record, len(order), now)
+        times = latest_times(batch.times, of_record, len(order), now)
         self._store(counters, order, rows, both, times, replaced)
         n_tokens, n_removed, added = int(new.counts.sum()), 0, new.pairs[fresh_pairs]
         lost = np.zeros(0, np.int64)
@@ -154,16 +157,14 @@ class Writer:
             n_removed,
         )
 
-    def _without_repeats(self, records: list[Record], now: float) -> Sequence[int]:
+    def _without_repeats(self, batch: RecordBatch, now: float) -> Sequence[int]:
         """Which records have no append id that is known; notes the ids of these."""
-        named = [record.append_id for record in records if record.append_id is not None]
-        if not named:
-            return range(len(records))
-        seen = self._database.seen(named)
+        if batch.append_ids is None:
+            return range(len(batch.records))
+        seen = self._database.seen([name for name in batch.append_ids if name is not None])
         new: dict[str, None] = {}
         kept = []
-        for i, record in enumerate(records):
-            name = record.append_id
+        for i, name in enumerate(batch.append_ids):
             if name is not None:
                 if name in seen or name in new:
                     continue
@@ -193,26 +194,22 @@ class Writer:
         if replaced:
             self._database.overwrite()
         packed = pack(total, len(order))
-        new: list[DocumentRow] = []
+        keys = list(order)
         changed: list[DocumentRow] = []
         later: list[DocumentRow] = []
-        for (key, i), time, content in zip(order.items(), times, packed, strict=True):
-            row = rows.get(i)
-            if row is not None:
-                if time > row.time or i in replaced:
-                    later.append(DocumentRow(row.place, row.number, key, time, content))
-                else:
-                    changed.append(DocumentRow(row.place, row.number, key, row.time, content))
-                continue
-            if is_held_out(key, self._settings.held_out):
-                place = place_of(counters.held_out, True)
-                counters.held_out += 1
+        for i, row in rows.items():
+            if times[i] > row.time or i in replaced:
+                later.append(DocumentRow(row.place, row.number, keys[i], times[i], packed[i]))
             else:
-                place = place_of(counters.training, False)
-                counters.training += 1
-                counters.added += 1
-            new.append(DocumentRow(place, counters.next_document, key, time, content))
-            counters.next_document += 1
+                changed.append(DocumentRow(row.place, row.number, keys[i], row.time, packed[i]))
+        fresh = [i for i in range(len(keys)) if i not in rows] if rows else range(len(keys))
+        places = self._next_places(counters, [keys[i] for i in fresh])
+        numbers = range(counters.next_document, counters.next_document + len(places))
+        new = [
+            DocumentRow(place, number, keys[i], times[i], packed[i])
+            for i, place, number in zip(fresh, places, numbers, strict=True)
+        ]
+        counters.next_document += len(new)
         if new:
             self._database.insert(new)
         # In their order on the disk.
@@ -221,6 +218,19 @@ class Writer:
         if later:
             self._database.update(sorted(later), times=True)
         self._cache.put([*new, *changed, *later])
+
+    def _next_places(self, counters: Counters, keys: Sequence[str]) -> list[int]:
+        """The places of new documents, the next ones of the part to which each belongs."""
+        held_out = np.array(are_held_out(keys, self._settings.held_out), bool)
+        before = np.cumsum(held_out) - held_out
+        slots = np.where(
+            held_out, counters.held_out + before, counters.training + np.arange(len(keys)) - before
+        )
+        n_held_out = int(held_out.sum())
+        counters.held_out += n_held_out
+        counters.training += len(keys) - n_held_out
+        counters.added += len(keys) - n_held_out
+        return np.where(held_out, ~slots, slots).tolist()
 
     # --- deleting
 
