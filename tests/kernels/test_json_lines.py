@@ -152,8 +152,7 @@ def test_what_is_simple() -> None:
 
 def scanner(path: Path, options: dict[str, Any]) -> JsonScanner | None:
     given = {**options, "tokenise": word_coder(options.get("tokenise", tokenise))}
-    found: JsonScanner | None = json_scanner(BlockSource(path), Options(**given))
-    return found
+    return json_scanner(BlockSource(path), Options(**given))
 
 
 OPTIONS: list[dict[str, Any]] = [

@@ -35,7 +35,9 @@ _MOST = 256
 _SHORTEST = len('{"":"","":0}\n')
 
 
-def json_scanner(source: BlockSource, options: Options, backend: str = "compiled") -> Any:
+def json_scanner(
+    source: BlockSource, options: Options, backend: str = "compiled"
+) -> JsonScanner | None:
     """A reader of blocks, None if something is asked for that only the other reader can do.
 
     Args:
@@ -61,8 +63,10 @@ def json_scanner(source: BlockSource, options: Options, backend: str = "compiled
         text_column=options.text_column,
         time_column=options.time_column,
     )
-    others = ("max_columns", "vocabulary", "delimiter", "threshold", "in_order", "page_key")
-    others += ("user_column", "item_column", "rating_column", "timestamp_column")
+    others = (
+        "max_columns", "vocabulary", "delimiter", "threshold", "in_order", "page_key",
+        "user_column", "item_column", "rating_column", "timestamp_column",
+    )  # fmt: skip
     if replace(known, **{name: getattr(options, name) for name in others}) != options:
         return None
     return JsonScanner(source, options, roles, backend)

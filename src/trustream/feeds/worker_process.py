@@ -191,10 +191,10 @@ class Unpacker:
                 stop = place + int(lengths.sum())
                 while stop > end:
                     end += self._take(next(tables))
-                words = CodedTokens([(self._table, codes[place:stop])])
+                tokens = CodedTokens([(self._table, codes[place:stop])])
                 place = stop
                 records = CodedRecords(
-                    entry.keys.split("\n"), words, lengths, entry.times, entry.append_ids
+                    entry.keys.split("\n"), tokens, lengths, entry.times, entry.append_ids
                 )
                 yield Rows(records, np.frombuffer(entry.offsets, np.int64), entry.line)
                 continue

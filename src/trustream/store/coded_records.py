@@ -53,10 +53,11 @@ class CodedRecords(Sequence[Record]):
         if isinstance(index, slice):
             return self._part(*index.indices(len(self.keys)))
         index = range(len(self.keys))[index]
-        (part,) = self._part(index, index + 1, 1).words.parts or [None]
+        parts = self._part(index, index + 1, 1).words.parts
+        words = [CodedWords(table, codes.astype(np.int32, copy=False)) for table, codes in parts]
         return Record(
             self.keys[index],
-            CodedWords(*part) if part is not None else [],
+            words[0] if words else [],
             None if self.times is None else self.times[index],
             None if self.append_ids is None else self.append_ids[index],
             self.replace,
