@@ -50,7 +50,9 @@ Examples:
 @click.command(epilog=_EPILOG, short_help="Add documents of files to a STORE, each once.")
 @store_argument
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=file_names)
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="[default: by the name]")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), help="Of all FILEs.  [default: by the name]"
+)
 @click.option(
     "--on-error",
     default="stop",
