@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import fields
 from itertools import accumulate
 from typing import Any
 
@@ -31,6 +31,12 @@ from trustream.store.coded_words import CodedTokens
 # Lines that are left to the other reader at once, at most; twice as many each time as long as no
 # line is simple.
 _MOST = 256
+# Options that this reader keeps to, and those that mean nothing for lines of JSON.
+_KNOWN = frozenset(
+    "tokenise name max_bytes max_words max_depth require_id id_column text_column time_column"
+    " max_columns vocabulary delimiter threshold in_order page_key"
+    " user_column item_column rating_column timestamp_column".split()
+)
 # Bytes of the shortest simple line.
 _SHORTEST = len('{"":"","":0}\n')
 
@@ -52,23 +58,9 @@ def json_scanner(
     if len(roles) < 4 or any("." in name or not name for name in roles):
         return None
     # Options that this reader does not know of may ask for anything.
-    known = Options(
-        tokenise=options.tokenise,
-        name=options.name,
-        max_bytes=options.max_bytes,
-        max_words=options.max_words,
-        max_depth=options.max_depth,
-        require_id=options.require_id,
-        id_column=options.id_column,
-        text_column=options.text_column,
-        time_column=options.time_column,
-    )
-    others = (
-        "max_columns", "vocabulary", "delimiter", "threshold", "in_order", "page_key",
-        "user_column", "item_column", "rating_column", "timestamp_column",
-    )  # fmt: skip
-    if replace(known, **{name: getattr(options, name) for name in others}) != options:
-        return None
+    for field in fields(Options):
+        if field.name not in _KNOWN and getattr(options, field.name) != field.default:
+            return None
     return JsonScanner(source, options, roles, backend)
 
 
