@@ -39,9 +39,10 @@ def make(path: Path, n_documents: int) -> None:
             )
 
 
-def topics() -> TopicSet:
+def topics(n_jobs: int | None = None) -> TopicSet:
     """The planted topics, as a model that has learned them from a million documents."""
-    return TopicSet.of((1e5 * _beta() + 0.01).astype(np.float32), 0.05, _words(), eta=0.01)
+    weights = (1e5 * _beta() + 0.01).astype(np.float32)
+    return TopicSet.of(weights, 0.05, _words(), eta=0.01, n_jobs=n_jobs)
 
 
 def _words() -> list[str]:

@@ -26,7 +26,7 @@ _BYTES_OF_CHARACTER = 4
 def pack_text(kept: StoredText) -> bytes:
     """The bytes of a text and its title.
 
-    >>> unpack_text(pack_text(StoredText("Pets", "Cats and dogs")))
+    >>> unpack_text(pack_text(StoredText("Cats and dogs", "Pets")))
     StoredText(text='Cats and dogs', title='Pets')
     """
     title = (kept.title or "").replace("\0", " ")

@@ -118,7 +118,7 @@ def explore(
     >>> [(info.topic, info.n_documents) for info in found.table]
     [(0, 50), (1, 30)]
     >>> found.documents[1][0].key, [trend.kind for trend in found.over_time.trends]
-    ('b60', ['fading', 'rising'])
+    ('b60', ['fading', 'new'])
     >>> found.n_documents, found.is_sample, found.n_arrival
     (80, False, 0)
     """
