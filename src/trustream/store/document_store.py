@@ -27,6 +27,7 @@ from trustream.store.records import (
     Position,
     Record,
     Settings,
+    StoredText,
     Totals,
     Vocabulary,
     VocabularyChanges,
@@ -254,11 +255,16 @@ class DocumentStore(SavedBytes, Store):
 
     @guarded
     def draw(
-        self, n: int, rng: np.random.Generator | DrawOrder, *, held_out: bool = False
+        self,
+        n: int,
+        rng: np.random.Generator | DrawOrder,
+        *,
+        held_out: bool = False,
+        times: bool = False,
     ) -> Documents:
         if n < 0:
             raise ValueError(f"n is {n}; give a number of documents, 0 or more")
-        return self._reader.draw(n, rng, held_out)
+        return self._reader.draw(n, rng, held_out, times)
 
     def read(self, keys: Sequence[str]) -> Documents:
         return self._read(list(_several(keys)))
@@ -285,6 +291,17 @@ class DocumentStore(SavedBytes, Store):
     @guarded
     def _arrivals(self, after: int, n: int, training: bool = False) -> tuple[Documents, int]:
         return self._reader.arrivals(after, n, training=training)
+
+    @guarded
+    def time_range(self) -> tuple[float, float] | None:
+        return self._database.run(self._database.time_range, write=False)
+
+    def texts(self, keys: Iterable[str]) -> dict[str, StoredText]:
+        return self._texts(_possible(_several(keys)))
+
+    @guarded
+    def _texts(self, keys: list[str]) -> dict[str, StoredText]:
+        return self._reader.texts(keys)
 
     def vocabulary(self) -> Vocabulary:
         changes = self.vocabulary_since(-1)

@@ -158,17 +158,23 @@ def not_replaced(records: list[Record]) -> list[int]:
 
 def latest_times(
     given: list[float | None] | None, of_record: Sequence[int], n: int, now: float
-) -> list[float]:
-    """The latest time of each of n documents, of the times of records.
+) -> tuple[list[float], list[bool]]:
+    """The latest time of each of n documents, and whether it is now because none was given.
 
-    >>> latest_times([5.0, None, None], [0, 0, 1], 2, 7.0)
-    [7.0, 7.0]
+    >>> latest_times([5.0, None, 9.0], [0, 0, 1], 2, 7.0)
+    ([7.0, 9.0], [True, False])
     """
     if given is None:
-        return [now] * n
+        return [now] * n, [True] * n
+    n_none = given.count(None)
     times = np.full(n, -np.inf)
     np.maximum.at(times, of_record, [now if time is None else float(time) for time in given])
-    return times.tolist()
+    if not n_none:
+        return times.tolist(), [False] * n
+    named = np.full(n, -np.inf)
+    dated = [i for i, time in enumerate(given) if time is not None]
+    np.maximum.at(named, np.array(of_record)[dated], [float(given[i] or 0) for i in dated])
+    return times.tolist(), (named < times).tolist()
 
 
 def check_words(batch: RecordBatch, suspects: Iterable[object]) -> None:
@@ -198,9 +204,11 @@ def _are_names_fine(records: list[Record]) -> bool:
         names += [record.append_id for record in records if record.append_id is not None]
         times = {record.time for record in records if record.time is not None}
         flags = {type(record.replace) for record in records}
+        texts = {type(record.text) for record in records}
+        texts.update([type(record.title) for record in records])
     except (AttributeError, TypeError):
         return False
-    return _are_fine(names, times, flags)
+    return texts <= {str, type(None)} and _are_fine(names, times, flags)
 
 
 def _are_fine(names: list[Any], times: set[float], flags: set[type]) -> bool:
@@ -231,6 +239,11 @@ def _check_names(index: int, record: Record) -> None:
         raise RecordError(index, f"time is {time!r}; give seconds since 1970, or None for now")
     if not isinstance(record.replace, bool):
         raise RecordError(index, f"replace is {_short(record.replace)}; give True or False")
+    for name in ("text", "title"):
+        value = getattr(record, name)
+        if not isinstance(value, str | None):
+            kind = type(value).__name__
+            raise RecordError(index, f"{name} is of type {kind}; give a string, or None for none")
 
 
 def _check_tokens(index: int, content: object) -> None:

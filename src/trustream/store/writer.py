@@ -26,6 +26,7 @@ from trustream.store.document_encoding import (
     unpack_batch,
 )
 from trustream.store.document_slots import are_held_out, close_holes
+from trustream.store.kept_texts import keep_texts
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
 from trustream.store.records import Appended, Position, Record
@@ -131,7 +132,9 @@ class Writer:
         counters.sequence += 1
         n_before = counters.next_document
         times = latest_times(batch.times, of_record, len(order), now)
-        self._store(counters, order, rows, both, times, replaced)
+        stored = self._store(counters, order, rows, both, times, replaced)
+        if self._settings.keep_text:
+            keep_texts(self._database, batch.records, of_record, stored, rows, replaced)
         n_tokens, n_removed, added = int(new.counts.sum()), 0, new.pairs[fresh_pairs]
         lost = np.zeros(0, np.int64)
         if replaced:
@@ -187,26 +190,29 @@ class Writer:
         order: dict[str, int],
         rows: dict[int, DocumentRow],
         total: PairCounts,
-        times: list[float],
+        times: tuple[list[float], list[bool]],
         replaced: Set[int],
-    ) -> None:
-        """Write the documents, new ones into the next slots."""
+    ) -> Sequence[int]:
+        """Write the documents, new ones into the next slots; their numbers."""
         if replaced:
             self._database.overwrite()
         packed = pack(total, len(order))
         keys = list(order)
         changed: list[DocumentRow] = []
         later: list[DocumentRow] = []
+        seconds, arrival = times
         for i, row in rows.items():
-            if times[i] > row.time or i in replaced:
-                later.append(DocumentRow(row.place, row.number, keys[i], times[i], packed[i]))
+            if seconds[i] > row.time or i in replaced:
+                later.append(
+                    DocumentRow(row.place, row.number, keys[i], seconds[i], packed[i], arrival[i])
+                )
             else:
-                changed.append(DocumentRow(row.place, row.number, keys[i], row.time, packed[i]))
+                changed.append(row._replace(content=packed[i]))
         fresh = [i for i in range(len(keys)) if i not in rows] if rows else range(len(keys))
         places = self._next_places(counters, [keys[i] for i in fresh])
         numbers = range(counters.next_document, counters.next_document + len(places))
         new = [
-            DocumentRow(place, number, keys[i], times[i], packed[i])
+            DocumentRow(place, number, keys[i], seconds[i], packed[i], arrival[i])
             for i, place, number in zip(fresh, places, numbers, strict=True)
         ]
         counters.next_document += len(new)
@@ -218,6 +224,10 @@ class Writer:
         if later:
             self._database.update(sorted(later), times=True)
         self._cache.put([*new, *changed, *later])
+        if not rows:
+            return numbers
+        by_index = dict(zip(fresh, numbers, strict=True))
+        return [rows[i].number if i in rows else by_index[i] for i in range(len(keys))]
 
     def _next_places(self, counters: Counters, keys: Sequence[str]) -> list[int]:
         """The places of new documents, the next ones of the part to which each belongs."""
@@ -247,10 +257,12 @@ class Writer:
         lost: list[Ints] = []
         for start in range(0, len(places), _AT_ONCE):
             part = places[start : start + _AT_ONCE]
-            _, all_words, counts = unpack([row.content for row in self._database.by_place(part)])
+            rows = self._database.by_place(part)
+            _, all_words, counts = unpack([row.content for row in rows])
             counters.tokens -= int(counts.sum(dtype=np.int64))
             lost.append(self._words.lose(counters, all_words.astype(np.int64)))
             self._database.remove(part)
+            self._database.remove_texts([row.number for row in rows])
         self._words.drop(counters, np.concatenate(lost))
         training = [place for place in places if place >= 0]
         held_out = [~place for place in places if place < 0]
