@@ -93,7 +93,7 @@ def __getattr__(name: str) -> object:
 
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"{__name__}.{_HOME[name]}"), name)
+    value = getattr(importlib.import_module(f"trustream.feeds.{_HOME[name]}"), name)
     globals()[name] = value
     return value
 
