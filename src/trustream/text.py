@@ -8,14 +8,16 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from trustream import _schema
 from trustream._stop_words import STOP_WORDS
 from trustream.file_errors import lines_of
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -341,5 +343,8 @@ def count_matrix(
         )
         rows += [number - 1] * len(known)
     values = np.array(counts or np.empty(0, np.int64))
+    # Loaded here: words can be made of texts without it, and it takes its time.
+    from scipy import sparse
+
     # COO to CSR adds up what is in the same place, and sorts each row by columns.
     return sparse.coo_array((values, (rows, columns)), shape=(number, len(vocabulary))).tocsr()

@@ -106,13 +106,18 @@ def path_with_the_command(tmp_path: Path) -> str:
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
+TYPED = [
+    (["in"], {"init", "ingest"}),
+    (["train", "topics.db", "--un"], {"--until-idle"}),
+    (["ingest", "topics.db", "--on-error", "s"], {"stop", "skip"}),
+]
+
+
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
-        (["in"], {"init", "ingest"}),
-        (["train", "topics.db", "--un"], {"--until-idle"}),
-        (["ingest", "topics.db", "--on-error", "s"], {"stop", "skip"}),
+        *TYPED,
         # The shell is asked to complete files itself.
         (["ingest", "top"], {"compopt", "default"}),
         (["evaluate", "top"], {"compopt", "default"}),
@@ -140,3 +145,48 @@ printf '%s\\n' "${{COMPREPLY[@]}}"
     )
     assert done.returncode == 0 and done.stderr == "", done.stderr
     assert offered <= set(done.stdout.split())
+
+
+@pytest.mark.skipif(shutil.which("zsh") is None, reason="zsh is not installed")
+@pytest.mark.parametrize(("typed", "offered"), TYPED)
+def test_the_tab_key_in_zsh(
+    typed: list[str], offered: set[str], tmp_path: Path, path_with_the_command: str
+) -> None:
+    """The real shell and the function of the script; what it would show is printed."""
+    script = f"""
+compdef() {{ :; }}
+_describe() {{ print -rl -- ${{(P)3}}; }}
+compadd() {{ print -rl -- ${{(P)@[-1]}}; }}
+eval "$(trustream completion zsh)"
+words=(trustream {" ".join(typed)}) CURRENT={len(typed) + 1}
+_trustream_completion
+"""
+    done = subprocess.run(
+        ["zsh", "-f", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path_with_the_command},
+    )
+    assert done.stderr == ""
+    assert offered <= {line.partition(":")[0] for line in done.stdout.splitlines()}
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="fish is not installed")
+@pytest.mark.parametrize(("typed", "offered"), TYPED)
+def test_the_tab_key_in_fish(
+    typed: list[str], offered: set[str], tmp_path: Path, path_with_the_command: str
+) -> None:
+    """The real shell, asked what it would complete."""
+    script = "trustream completion fish | source; complete -C $argv[1]"
+    done = subprocess.run(
+        ["fish", "--no-config", "-c", script, " ".join(["trustream", *typed])],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path_with_the_command, "HOME": str(tmp_path)},
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    assert offered <= {line.partition("\t")[0] for line in done.stdout.splitlines()}

@@ -25,6 +25,7 @@ from trustream.feeds.blocks import ENDS, cut
 from trustream.feeds.feed import open_feed
 from trustream.feeds.items import Mark
 from trustream.feeds.quick_reading import quick_items
+from trustream.feeds.rows import Rows, each
 from trustream.text import Tokeniser
 
 pytestmark = [
@@ -90,10 +91,10 @@ FILES = {
 }
 
 
-def plain(items: Iterator[Item]) -> list[Any]:
+def plain(items: Iterator[Item | Rows]) -> list[Any]:
     """Items that have something, with the words in full."""
     found = []
-    for item in items:
+    for item in each(items):
         record = item.record
         if record is not None:
             words = record.words if isinstance(record.words, dict) else list(record.words)

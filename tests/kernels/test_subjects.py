@@ -18,6 +18,7 @@ SOME = {
     "likelihood": "chib",
     "sparse": "first_fault",
     "words": "code_words",
+    "json_lines": "scan_lines",
 }
 
 

@@ -41,8 +41,11 @@ def data_options(command: Callable[..., Any]) -> Callable[..., Any]:
     command = tokeniser_options("the model's")(command)
     for option in (
         click.option("--delimiter", help="Between columns of csv.  [default: by the file's name]"),
-        click.option("--text-column", help="Of csv and parquet.  [default: text]"),
-        click.option("--id-column", help="Of csv and parquet.  [default: id, if there is one]"),
+        click.option("--text-column", help="Of csv, parquet and jsonl.  [default: text]"),
+        click.option(
+            "--id-column",
+            help="Of csv, parquet and jsonl, where a.b is b in a.  [default: id, if there is one]",
+        ),
         vocabulary_option,
         click.option(
             "--format",

@@ -50,7 +50,9 @@ Examples:
 @click.command(epilog=_EPILOG, short_help="Add documents of files to a STORE, each once.")
 @store_argument
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", shell_complete=file_names)
-@click.option("--format", "format_", type=click.Choice(FORMATS), help="[default: by the name]")
+@click.option(
+    "--format", "format_", type=click.Choice(FORMATS), help="Of all FILEs.  [default: by the name]"
+)
 @click.option(
     "--on-error",
     default="stop",
@@ -85,6 +87,9 @@ Examples:
 )
 @click.option("--text-column", default="text", help="Of csv, parquet and jsonl.")
 @click.option("--time-column", help="Of csv, parquet and jsonl, if there is one.")
+@click.option(
+    "--title-column", default="title", help="Of csv, parquet and jsonl, in stores that keep texts."
+)
 @click.option("--user-column", default="user", help="Of ratings.")
 @click.option("--item-column", default="item", help="Of ratings.")
 @click.option("--rating-column", default="rating", help="Of ratings.")

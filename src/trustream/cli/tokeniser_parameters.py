@@ -30,7 +30,7 @@ def tokeniser_options(kept: str | None = None) -> Decorator:
 
     options = (
         option("--word-pattern", "Regular expression of a word in text.", "letters"),
-        option("--min-length", "Letters of a word in text.", "3", type=Whole(1)),
+        option("--min-length", "Fewest letters of a word in text.", "3", type=Whole(1)),
         option(
             "--stop-words", "Words to leave out of text, one per line.", "English", type=InputFile()
         ),

@@ -14,18 +14,22 @@ bad records among it, and stores nothing. `read_documents` yields the documents 
 lets a store split texts in another way.
 """
 
-from trustream.feeds.data import Data, read_data, read_matrix
-from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
-from trustream.feeds.feed import read, read_documents
-from trustream.feeds.file_lists import FoundFiles, NamedFile, find_files
-from trustream.feeds.formats import FORMATS
-from trustream.feeds.ingestion import ingest
-from trustream.feeds.items import Item, Mark
-from trustream.feeds.matrix_files import read_vocabulary
-from trustream.feeds.options import Options, RatingColumns
-from trustream.feeds.rating_files import read_ratings
-from trustream.feeds.results import IngestResult, Progress
-from trustream.feeds.store_tokeniser import TokeniserChange, agreed_tokeniser, change_tokeniser
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from trustream.feeds.data import Data, read_data, read_matrix
+    from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
+    from trustream.feeds.feed import read, read_documents
+    from trustream.feeds.file_lists import FoundFiles, NamedFile, find_files
+    from trustream.feeds.formats import FORMATS
+    from trustream.feeds.ingestion import ingest
+    from trustream.feeds.items import Item, Mark
+    from trustream.feeds.matrix_files import read_vocabulary
+    from trustream.feeds.options import Options, RatingColumns
+    from trustream.feeds.rating_files import read_ratings
+    from trustream.feeds.results import IngestResult, Progress
+    from trustream.feeds.store_tokeniser import TokeniserChange, agreed_tokeniser, change_tokeniser
 
 __all__ = [
     "FORMATS",
@@ -53,3 +57,46 @@ __all__ = [
     "read_ratings",
     "read_vocabulary",
 ]
+
+# Loaded on first use: a process that helps to read a file should not wait for what others need.
+_HOME = {
+    "BadRecord": "errors",
+    "BadRecordError": "errors",
+    "Data": "data",
+    "FORMATS": "formats",
+    "FeedError": "errors",
+    "FoundFiles": "file_lists",
+    "IngestResult": "results",
+    "Item": "items",
+    "Mark": "items",
+    "NamedFile": "file_lists",
+    "Options": "options",
+    "Progress": "results",
+    "RatingColumns": "options",
+    "TokeniserChange": "store_tokeniser",
+    "agreed_tokeniser": "store_tokeniser",
+    "change_tokeniser": "store_tokeniser",
+    "find_files": "file_lists",
+    "ingest": "ingestion",
+    "read": "feed",
+    "read_data": "data",
+    "read_documents": "feed",
+    "read_matrix": "data",
+    "read_ratings": "rating_files",
+    "read_vocabulary": "matrix_files",
+}
+
+
+def __getattr__(name: str) -> object:
+    """Import the public ``name``, once (PEP 562)."""
+    import importlib
+
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"trustream.feeds.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

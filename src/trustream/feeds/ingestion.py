@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from trustream.feeds.items import Item, Mark
 from trustream.feeds.positions import Identity, changed_error, overtaken_error
 from trustream.feeds.quick_reading import quick_items
 from trustream.feeds.results import IngestResult, Progress
+from trustream.feeds.rows import Rows, each, records_of
 from trustream.feeds.sources import FileSource
 from trustream.feeds.store_tokeniser import WITHOUT_TEXT, agreed_tokeniser, check_unchanged
 from trustream.store.errors import PositionError, RecordError
@@ -74,7 +75,8 @@ def ingest(
         idle: seconds without anything new after which to stop waiting; None waits for ever.
         workers: processes that make records of a large file (JSON lines, text or a MediaWiki dump)
             while this one stores them; 0 does all in this one, None chooses.
-        stop: asked after each record and while waiting: whether to stop.
+        stop: asked after each record, or some that were read together, and while waiting: whether
+            to stop.
         progress: called after each transaction.
         on_bad: called with each bad record that is skipped.
         options: how records are read, see `Options`. Texts are split by the store's tokeniser;
@@ -125,11 +127,12 @@ def ingest(
 
 
 def _with_tokeniser(store: Store, feed: Feed, given: Any) -> Feed:
-    """The feed, its texts split as those of the store are."""
+    """The feed, its texts split as those of the store are, and kept if the store keeps texts."""
     if feed.format in WITHOUT_TEXT:
         return feed
     tokenise = agreed_tokeniser(store, given, feed.source.name)
-    return feed._replace(options=replace(feed.options, tokenise=tokenise))
+    kept = store.settings.keep_text
+    return feed._replace(options=replace(feed.options, tokenise=tokenise, keep_text=kept))
 
 
 class _Pace(NamedTuple):
@@ -150,14 +153,14 @@ def _ingest(run: _Run, pace: _Pace) -> IngestResult:
     ended, heard = True, time.monotonic()
     with closing(quick_items(run.feed, run.mark, pace.workers)) as items:
         try:
-            for item in items:
-                if item.pause:
+            for item in _in_batches(items, run, pace.batch):
+                if isinstance(item, Item) and item.pause:
                     run.commit()
                     late = pace.idle is not None and time.monotonic() - heard >= pace.idle
                 else:
                     run.take(item)
                     late, heard = False, time.monotonic()
-                    if len(run.pending) >= pace.batch or run.n_tokens >= _MAX_TOKENS:
+                    if run.n_pending >= pace.batch or run.n_tokens >= _MAX_TOKENS:
                         run.commit()
                 if late or (pace.stop is not None and pace.stop()):
                     ended = False
@@ -167,6 +170,16 @@ def _ingest(run: _Run, pace: _Pace) -> IngestResult:
             raise
     run.commit(finished=ended)
     return run.result
+
+
+def _in_batches(items: Iterable[Item | Rows], run: _Run, batch: int) -> Iterator[Item | Rows]:
+    """Items, and no more rows at once than the next transaction has room for."""
+    for item in items:
+        if isinstance(item, Rows):
+            while len(item) > batch - run.n_pending:
+                first, item = item.split(batch - run.n_pending)
+                yield first
+        yield item
 
 
 class _Run:
@@ -198,8 +211,8 @@ class _Run:
         self.claimed = False
         self.progress = progress
         self.on_bad = on_bad
-        self.pending: list[Item] = []
-        self.n_tokens = 0
+        self.pending: list[Item | Rows] = []
+        self.n_pending = self.n_tokens = 0
         self.result = IngestResult()
         self.tokeniser = store.tokeniser()
 
@@ -222,12 +235,17 @@ class _Run:
             _claim(self.store, self.feed.name, self.result.feed, self.again)
             self.claimed = True
 
-    def take(self, item: Item) -> None:
-        """Keep an item for the next transaction."""
-        if item.bad is not None:
+    def take(self, item: Item | Rows) -> None:
+        """Keep an item or rows for the next transaction."""
+        if isinstance(item, Rows):
+            self.pending.append(item)
+            self.n_pending += len(item)
+            self.n_tokens += item.n_tokens
+        elif item.bad is not None:
             self._refuse(item, item.bad)
         elif item.record is not None:
             self.pending.append(item)
+            self.n_pending += 1
             self.n_tokens += len(item.record.words)
         self.mark = item.mark
 
@@ -242,25 +260,24 @@ class _Run:
                 self._append(finished)
                 break
             except RecordError as error:
-                item = self.pending[error.index]
+                pending = list(each(self.pending))
+                item = pending[error.index]
                 bad = BadRecord(self.feed.source.name, item.line, found=error.problem)
                 if not self.skip:
                     # What stands before it can be kept.
-                    before = self.pending[: error.index]
-                    self.mark = before[-1].mark if before else self.committed
-                    self.pending = before
+                    del pending[error.index :]
+                    self.mark = pending[-1].mark if pending else self.committed
                 else:
-                    del self.pending[error.index]
+                    del pending[error.index]
+                self.pending = [*pending]
                 self._refuse(item, bad)
 
     def _append(self, finished: bool) -> None:
         if self.feed.format not in WITHOUT_TEXT:
             check_unchanged(self.store, self.tokeniser)
-        if self.pending and self.feed.has_made_key(self.pending[0]):
+        if self.pending and self.feed.has_made_key(next(each(self.pending))):
             self.claim()
-        records = [item.record for item in self.pending if item.record is not None]
-        if self.replaces:
-            records = [replace(record, replace=True) for record in records]
+        records = records_of(self.pending, replaces=self.replaces)
         if self.identity is None:
             done = self.store.append(records)
         else:
@@ -268,7 +285,7 @@ class _Run:
             position.detail["arrived"] = self.arrived
             done = self.store.append(records, position, after=self.stored)
             self.stored = position
-        self.pending, self.n_tokens = [], 0
+        self.pending, self.n_pending, self.n_tokens = [], 0, 0
         self.committed, self.known = self.mark, finished
         n_replaced = self.before.count(done.replaced)
         again = done.n_records - done.n_documents - n_replaced if self.replaces else 0

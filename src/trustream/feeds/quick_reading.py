@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 
 from trustream.feeds.feed import Feed
-from trustream.feeds.items import Items, Mark
+from trustream.feeds.items import Item, Mark
+from trustream.feeds.rows import Rows
 from trustream.feeds.word_coder import word_coder
 
 # Characters of text from which on loading compiled code pays.
 _LARGE = 4_000_000
 
 
-def quick_items(feed: Feed, mark: Mark, workers: int | None = None) -> Items:
-    """The items of a feed after a mark; words of texts may come as `CodedWords`.
+def quick_items(
+    feed: Feed, mark: Mark, workers: int | None = None
+) -> Generator[Item | Rows, None, None]:
+    """The items of a feed after a mark; many together may come as rows, and words as `CodedWords`.
 
     Args:
         feed: what is read.
@@ -35,5 +39,6 @@ def quick_items(feed: Feed, mark: Mark, workers: int | None = None) -> Items:
     tokenise = word_coder(feed.options.tokenise, after=_LARGE)
     coded = feed._replace(options=replace(feed.options, tokenise=tokenise))
     if workers and processes.can_share(feed):
-        return processes.shared_items(feed, coded, mark, workers)
-    return coded.items(mark)
+        yield from processes.shared_items(feed, coded, mark, workers)
+        return
+    yield from coded.items(mark)

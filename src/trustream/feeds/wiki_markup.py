@@ -17,7 +17,7 @@ _ELEMENT = re.compile(
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
 # Links and templates with nothing in brackets inside, which most are, are found as a whole.
-_BRACKET = re.compile(r"\[\[([^][{}]*+)\]\]|\{\{[^][{}]*+\}\}|\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\]")
+_BRACKET = re.compile(r"(\[\[[^][{}]*+\]\]|\{\{[^][{}]*+\}\}|\{\{|\}\}|\{\||\|\}(?!\})|\[\[|\]\])")
 _ADDRESS = re.compile(r"\[?(?:https?:|ftp:|mailto:)?//[^\s\[\]<>|]+", re.IGNORECASE)
 _SWITCH = re.compile(r"__[A-Z]+__")
 # Larger than any character's, and html.unescape does not take all of them.
@@ -62,33 +62,38 @@ def strip_markup(text: str, media: Collection[str] = MEDIA) -> str:
 
 def _without_brackets(text: str, media: Collection[str]) -> str:
     """One walk from left to right; what was opened last is closed first."""
-    pieces: list[str] = []
+    parts = _BRACKET.split(text)
+    pieces: list[str] = [parts[0]]
     opened: list[tuple[str, int]] = []
-    place = 0
-    for match in _BRACKET.finditer(text):
-        pieces.append(text[place : match.start()])
-        place = match.end()
-        bracket, link = match[0], match[1]
-        if bracket not in _PARTNER:
+    for bracket, after in zip(parts[1::2], parts[2::2], strict=True):
+        if bracket in _PARTNER:
+            _close(bracket, pieces, opened, media)
+        else:
             if len(opened) == _MAX_OPEN:
                 del opened[0]
-            if link is not None:
-                pieces.append(_shown(link, media))
-            elif len(bracket) == 2:
+            if len(bracket) == 2:
                 opened.append((bracket, len(pieces)))
-            continue
-        partner = _PARTNER[bracket]
-        # Those opened after it are taken as closed with it. Few are looked at, to save time.
-        near = [kind for kind, _ in opened[-_DEPTH:]]
-        if partner not in near:
-            continue
-        while True:
-            kind, start = opened.pop()
-            if kind == partner:
-                break
-        inner = "".join(pieces[start:]) if kind == "[[" else ""
-        pieces[start:] = [_shown(inner, media)]
-    return "".join([*pieces, text[place:]])
+            elif bracket[0] == "[":
+                link = bracket[2:-2]
+                pieces.append(_shown(link, media) if "|" in link or ":" in link else link)
+        pieces.append(after)
+    return "".join(pieces)
+
+
+def _close(
+    bracket: str, pieces: list[str], opened: list[tuple[str, int]], media: Collection[str]
+) -> None:
+    """Put what is shown in the place of the pieces that a bracket closes."""
+    partner = _PARTNER[bracket]
+    # Those opened after it are taken as closed with it. Few are looked at, to save time.
+    if partner not in [kind for kind, _ in opened[-_DEPTH:]]:
+        return
+    while True:
+        kind, start = opened.pop()
+        if kind == partner:
+            break
+    inner = "".join(pieces[start:]) if kind == "[[" else ""
+    pieces[start:] = [_shown(inner, media)]
 
 
 def _unescaped(text: str) -> str:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -55,10 +56,10 @@ def word_coder(tokenise: Tokenise, *, after: int = 0, backend: str = "compiled")
     ['café', 'cats']
     """
     rules = letter_rules(tokenise)
-    return tokenise if rules is None else _WordCoder(tokenise, rules, after, backend)
+    return tokenise if rules is None else WordCoder(tokenise, rules, after, backend)
 
 
-class _WordCoder:
+class WordCoder:
     """See `word_coder`."""
 
     def __init__(self, tokenise: Tokenise, rules: LetterRules, after: int, backend: str) -> None:
@@ -72,9 +73,7 @@ class _WordCoder:
         if self._left > 0:
             self._left -= len(text)
             return self._tokenise(text)
-        if self._kernels is None:
-            self._kernels = kernels.get("words", self._backend)
-            self._begin()
+        self.load()
         if not text.isascii() and self._rules.lower and _SIGMA in text:
             return self._by_tokeniser(text)
         try:
@@ -88,9 +87,44 @@ class _WordCoder:
         codes = self._codes(data)
         return self._by_tokeniser(text) if codes is None else CodedWords(self.table, codes)
 
+    def load(self) -> None:
+        """Load the kernels and begin a table, unless this was done before."""
+        if self._kernels is None:
+            self._kernels = kernels.get("words", self._backend)
+            self.begin()
+
+    # --- for kernels that find words in something else
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What `code_words` is told of words, and the table."""
+        rules = self._rules
+        return (
+            rules.lower, rules.min_length, MAX_CHARACTERS,
+            self._slots, self._hashes, self._starts, self._arena, self._meanings, self._state,
+        )  # fmt: skip
+
+    def explain(
+        self, codes: NDArray[np.int32], lengths: NDArray[np.int64], n_open: int
+    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Codes of words, of which none is left open, and how many each text has.
+
+        Args:
+            codes: of texts one after the other, as `code_words` leaves them.
+            lengths: how many each text has.
+            n_open: how many are open.
+        """
+        if self._state[0] > self._named:
+            self._name_entries()
+        if not n_open:
+            return codes, lengths
+        explained, sizes = self._explained(codes)
+        texts = np.repeat(np.arange(len(lengths)), lengths)
+        return explained, np.bincount(texts, sizes, len(lengths)).astype(np.int64)
+
     # --- the table
 
-    def _begin(self) -> None:
+    def begin(self) -> None:
         """Begin with an empty table, but for the stop words."""
         self.table = WordTable()
         # Codes of words that came from the tokeniser, and the codes of entries of many words.
@@ -124,7 +158,7 @@ class _WordCoder:
         if n_new > 0:
             self._arena = np.append(self._arena, np.zeros(n_new, np.uint8))
 
-    def _make_room(self) -> bool:
+    def make_room(self) -> bool:
         """Double what is full; False if the table is as large as may be."""
         n_entries, n_bytes = len(self._meanings), len(self._arena)
         if int(self._state[0]) == n_entries:
@@ -162,14 +196,14 @@ class _WordCoder:
             if place < 0:
                 return None
             codes = self._found[:n]
-            parts.append(self._explained(codes) if n_open else codes.copy())
+            parts.append(self._explained(codes)[0] if n_open else codes.copy())
             if place == len(data):
                 return parts[0] if len(parts) == 1 else np.concatenate(parts)
-            if not self._make_room():
+            if not self.make_room():
                 if fresh:
                     return None
                 # From the start: what was found so far are codes of the old table.
-                self._begin()
+                self.begin()
                 parts, place, fresh = [], 0, True
 
     def _name_entries(self) -> None:
@@ -185,23 +219,26 @@ class _WordCoder:
             if is_word
         )
 
-    def _explained(self, codes: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Codes in which words stand for the entries that the kernel does not know."""
-        found: list[int] = []
-        for code in codes.tolist():
-            if code >= 0:
-                found.append(code)
-                continue
-            entry = -1 - code
-            if entry not in self._several:
-                start, end = self._starts[entry : entry + 2]
-                words = self._tokenise(self._arena[start:end].tobytes().decode())
-                self._several[entry] = self._codes_of(words)
-                if len(self._several[entry]) < 2:
-                    # The kernel knows from now on.
-                    self._meanings[entry] = [*self._several[entry], NOTHING][0]
-            found += self._several[entry]
-        return np.array(found, np.int32)
+    def _explained(self, codes: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Codes with words in the place of entries that the kernel does not know, and how many."""
+        is_open = codes < 0
+        found = [self._words_of_entry(-1 - code) for code in codes[is_open].tolist()]
+        sizes = np.ones(len(codes), np.int64)
+        sizes[is_open] = [len(one) for one in found]
+        explained = np.repeat(codes, sizes)
+        explained[np.repeat(is_open, sizes)] = list(chain.from_iterable(found))
+        return explained, sizes
+
+    def _words_of_entry(self, entry: int) -> list[int]:
+        """Codes of the words of an entry, by the tokeniser."""
+        if entry not in self._several:
+            start, end = self._starts[entry : entry + 2]
+            words = self._tokenise(self._arena[start:end].tobytes().decode())
+            self._several[entry] = self._codes_of(words)
+            if len(self._several[entry]) < 2:
+                # The kernel knows from now on.
+                self._meanings[entry] = [*self._several[entry], NOTHING][0]
+        return self._several[entry]
 
     def _codes_of(self, words: Sequence[str]) -> list[int]:
         """Codes of words from the tokeniser; a word may have another one from the kernel too."""
@@ -218,5 +255,5 @@ class _WordCoder:
 
     def _by_tokeniser(self, text: str) -> CodedWords:
         if len(self._others) > _MAX_ENTRIES:
-            self._begin()
+            self.begin()
         return CodedWords(self.table, np.array(self._codes_of(self._tokenise(text)), np.int32))

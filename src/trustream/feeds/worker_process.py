@@ -11,6 +11,7 @@ import pickle
 import struct
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import groupby
 from typing import IO, Any, NamedTuple
@@ -21,10 +22,13 @@ from trustream.feeds.blocks import Block, BlockSource
 from trustream.feeds.errors import BadRecord, FeedError
 from trustream.feeds.formats import FORMATS
 from trustream.feeds.items import Item, Mark
+from trustream.feeds.json_scanner import json_scanner
 from trustream.feeds.options import Options
-from trustream.feeds.word_coder import word_coder
+from trustream.feeds.rows import Rows
+from trustream.feeds.word_coder import WordCoder, word_coder
 from trustream.file_errors import reason
-from trustream.store.coded_words import CodedWords, WordTable
+from trustream.store.coded_records import CodedRecords
+from trustream.store.coded_words import CodedTokens, CodedWords, WordTable
 from trustream.store.records import Record
 
 # Bytes of the message that follows.
@@ -39,19 +43,39 @@ class Task(NamedTuple):
     options: Options
 
 
+class PackedRows(NamedTuple):
+    """What `Rows` are, but for the codes of their words.
+
+    Attributes:
+        keys: with newlines between them.
+        lengths, offsets: int64 each, as bytes.
+        line: of the first record.
+        times, append_ids: of each record; None if none has any.
+    """
+
+    keys: str
+    lengths: bytes
+    offsets: bytes
+    line: int
+    times: list[float | None] | None
+    append_ids: list[str | None] | None
+
+
 class Answer(NamedTuple):
     """What is in a block, so that little has to be sent.
 
     Attributes:
         entries: an item each, (offset, number, line) and what it has: nothing, a bad record, or
             (key, words, time, append id); words are the number of codes, or as the record has them.
+            Text and title come last where they are kept.
+            Or many records, see `PackedRows`.
         codes: codes of all records, one after the other.
         tables: by how many of the codes the words are in which table; whether it is a new one, and
             the words that came to it.
         error: what reading stopped at.
     """
 
-    entries: list[tuple[Any, ...]]
+    entries: list[tuple[Any, ...] | PackedRows]
     codes: bytes
     tables: list[tuple[int, bool, list[str]]]
     error: FeedError | None = None
@@ -70,7 +94,12 @@ class Maker:
         self._source = BlockSource(task.path)
         self._read = FORMATS[task.format].read
         tokenise = word_coder(task.options.tokenise)
+        if isinstance(tokenise, WordCoder):
+            tokenise.load()
         self._options = replace(task.options, tokenise=tokenise)
+        self._scanner = (
+            json_scanner(self._source, self._options) if task.format == "jsonl" else None
+        )
         # The table that was used last, and how many of its words were told.
         self._table: WordTable | None = None
         self._told = 0
@@ -85,12 +114,15 @@ class Maker:
         >>> answer.entries, np.frombuffer(answer.codes, np.int32).tolist(), answer.tables
         ([(23, 2, 2, 'pets:2', 3, None, None)], [0, 1, 0], [(3, True, ['cats', 'dogs'])])
         """
-        self._source.block = block
-        entries: list[tuple[Any, ...]] = []
+        entries: list[tuple[Any, ...] | PackedRows] = []
         parts: list[tuple[WordTable, Any]] = []
         error = None
         try:
-            for item in self._read(self._source, block.mark, self._options):
+            for item in self._items(block):
+                if isinstance(item, Rows):
+                    parts += item.records.words.parts
+                    entries.append(_packed(item))
+                    continue
                 record = item.record
                 if record is None:
                     what: tuple[Any, ...] = () if item.bad is None else (item.bad,)
@@ -100,6 +132,8 @@ class Maker:
                         parts.append((words.table, words.codes))
                         words = len(words)
                     what = record.key, words, record.time, record.append_id
+                    if self._options.keep_text:
+                        what = *what, record.text, record.title
                 entries.append((*item.mark, item.line, *what))
         except FeedError as stopped:
             error = stopped
@@ -107,6 +141,12 @@ class Maker:
             error = FeedError(f"cannot read {self._source.name}: {reason(stopped)}")
         codes = np.concatenate([np.zeros(0, np.int32), *(codes for _, codes in parts)])
         return Answer(entries, codes.tobytes(), self._tables(parts), error)
+
+    def _items(self, block: Block) -> Iterator[Item | Rows]:
+        if self._scanner is not None:
+            return self._scanner.items(block)
+        self._source.block = block
+        return self._read(self._source, block.mark, self._options)
 
     def _tables(self, parts: list[tuple[WordTable, Any]]) -> list[tuple[int, bool, list[str]]]:
         tables = []
@@ -121,14 +161,21 @@ class Maker:
         return tables
 
 
+def _packed(rows: Rows) -> PackedRows:
+    records = rows.records
+    lengths, offsets = records.lengths.tobytes(), rows.offsets.tobytes()
+    keys = "\n".join(records.keys)
+    return PackedRows(keys, lengths, offsets, rows.line, records.times, records.append_ids)
+
+
 class Unpacker:
-    """Makes items of the answers of one process."""
+    """Makes items and rows of the answers of one process."""
 
     def __init__(self) -> None:
         self._table = WordTable()
 
-    def items(self, answer: Answer) -> Iterator[Item]:
-        """The items of an answer.
+    def items(self, answer: Answer) -> Iterator[Item | Rows]:
+        """The items and rows of an answer.
 
         Raises:
             FeedError: what reading stopped at, after what stands before it.
@@ -141,20 +188,33 @@ class Unpacker:
         """
         codes = np.frombuffer(answer.codes, np.int32)
         place, end, tables = 0, 0, iter(answer.tables)
-        for offset, number, line, *what in answer.entries:
+        for entry in answer.entries:
+            if isinstance(entry, PackedRows):
+                lengths = np.frombuffer(entry.lengths, np.int64)
+                stop = place + int(lengths.sum())
+                while stop > end:
+                    end += self._take(next(tables))
+                tokens = CodedTokens([(self._table, codes[place:stop])])
+                place = stop
+                records = CodedRecords(
+                    entry.keys.split("\n"), tokens, lengths, entry.times, entry.append_ids
+                )
+                yield Rows(records, np.frombuffer(entry.offsets, np.int64), entry.line)
+                continue
+            offset, number, line, *what = entry
             mark = Mark(offset, number)
             if len(what) < 2:
                 bad: BadRecord | None = what[0] if what else None
                 yield Item(mark, line, bad=bad)
                 continue
-            key, words, time, append_id = what
+            key, words, time, append_id, *kept = what
             if type(words) is int:
                 stop = place + words
                 while stop > end:
                     end += self._take(next(tables))
                 words = CodedWords(self._table, codes[place:stop])
                 place = stop
-            yield Item(mark, line, Record(key, words, time, append_id))
+            yield Item(mark, line, Record(key, words, time, append_id, False, *kept))
         for table in tables:
             self._take(table)
         if answer.error is not None:
@@ -176,10 +236,26 @@ def main() -> None:
     # Whatever a library prints must not get among the answers.
     sys.stdout = sys.stderr
     task = _message(inbox)
-    maker = Maker(task) if isinstance(task, Task) else None
+    maker = None
+    if isinstance(task, Task):
+        with _without("scipy"):
+            maker = Maker(task)
     while maker is not None and isinstance(block := _message(inbox), Block):
         outbox.write(frame(maker.answer(block)))
         outbox.flush()
+
+
+@contextmanager
+def _without(library: str) -> Iterator[None]:
+    """Load other libraries as if one were not there, which takes its time and is not needed.
+
+    Numba looks into SciPy for linear algebra, of which there is none here.
+    """
+    sys.modules[library] = None  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        del sys.modules[library]
 
 
 def _message(inbox: IO[bytes]) -> Any:

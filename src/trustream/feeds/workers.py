@@ -21,8 +21,9 @@ from contextlib import suppress
 from trustream.feeds.blocks import ENDS, Block, cut
 from trustream.feeds.errors import FeedError
 from trustream.feeds.feed import Feed
-from trustream.feeds.items import Item, Items, Mark
+from trustream.feeds.items import Item, Mark
 from trustream.feeds.lines import ends_a_line
+from trustream.feeds.rows import Rows
 from trustream.feeds.sources import FileSource
 from trustream.feeds.worker_process import HEADER, Answer, Task, Unpacker, frame
 from trustream.text import Tokeniser, letter_rules, tokenise
@@ -75,13 +76,17 @@ def number_of_workers(feed: Feed, mark: Mark) -> int:
     if size - mark.offset < LARGE or cores == 1:
         return 0
     if feed.format != "mediawiki" and letter_rules(feed.options.tokenise) is not None:
-        # Such records are made faster than one process stores them.
-        return min(cores, _ENOUGH)
+        # Such records are made faster than one process stores them, which needs a core for itself.
+        return min(cores - 1, _ENOUGH)
     return min(cores, _MOST)
 
 
-def shared_items(feed: Feed, alone: Feed, mark: Mark, n_workers: int) -> Items:
+def shared_items(
+    feed: Feed, alone: Feed, mark: Mark, n_workers: int
+) -> Generator[Item | Rows, None, None]:
     """The items of a feed after a mark, as `Feed.items` yields them, made by several processes.
+
+    Many records of lines may come together as rows.
 
     Args:
         feed: what is read.
@@ -139,7 +144,7 @@ class _Workers:
             for worker in self._all:
                 worker.close()
 
-    def items(self, blocks: Iterator[Block]) -> Generator[Item, None, Mark | None]:
+    def items(self, blocks: Iterator[Block]) -> Generator[Item | Rows, None, Mark | None]:
         """Items of blocks; returns where to go on, if the rest has to be read in another way."""
         waiting: deque[tuple[_Worker, int]] = deque()
         number, n_bytes = 0, 0

@@ -11,6 +11,7 @@ priors     steps on the parameters of a Dirichlet prior (empirical Bayes)
 likelihood estimators of the likelihood of held-out documents
 sparse     whether the arrays of a sparse matrix fit together
 words      the words of texts, as numbers
+json_lines the documents of lines of JSON of the usual shape
 ========== =====================================================================================
 
 Conventions: a kernel works on the range [start, stop) of documents or words, writes only what
@@ -24,7 +25,7 @@ import importlib
 from functools import cache
 from types import ModuleType
 
-SUBJECTS = ("lda", "mixture", "priors", "likelihood", "sparse", "words")
+SUBJECTS = ("lda", "mixture", "priors", "likelihood", "sparse", "words", "json_lines")
 BACKENDS = ("compiled", "reference")
 # Numbers in a vector of the compiled kernels; some arrays are padded to a multiple of it.
 LANES = 8

@@ -117,9 +117,44 @@ class CodedTokens(Sequence[str]):
     def pick(self, places: NDArray[np.int64]) -> list[str]:
         """The words in some places, which rise."""
         words: list[str] = []
+        for table, codes in self._picked(places):
+            words += table.words_of(codes)
+        return words
+
+    def distinct(self, places: NDArray[np.int64]) -> list[str]:
+        """The different words in some places, which rise, in the order in which they come.
+
+        A word that has several codes may come several times.
+
+        >>> CodedTokens([(WordTable(["cat", "dog"]), np.array([1, 0, 1]))]).distinct(np.arange(3))
+        ['dog', 'cat']
+        """
+        words: list[str] = []
+        for table, codes in self._picked(places):
+            _, first = np.unique(codes, return_index=True)
+            words += table.words_of(codes[np.sort(first)])
+        return words
+
+    def _picked(
+        self, places: NDArray[np.int64]
+    ) -> Iterator[tuple[WordTable, NDArray[np.integer[Any]]]]:
         start = 0
         for (table, codes), end in zip(self.parts, self._ends.tolist(), strict=True):
             first, last = np.searchsorted(places, [start, end])
-            words += table.words_of(codes[places[first:last] - start])
+            yield table, codes[places[first:last] - start]
             start = end
-        return words
+
+    def part(self, start: int, stop: int) -> CodedTokens:
+        """The words between two places.
+
+        >>> CodedTokens([(WordTable(["cat", "dog"]), np.array([1, 0]))]).part(1, 2)[:]
+        ['cat']
+        """
+        found = []
+        first = 0
+        for (table, codes), end in zip(self.parts, self._ends.tolist(), strict=True):
+            some = codes[max(start - first, 0) : max(stop - first, 0)]
+            if len(some):
+                found.append((table, some))
+            first = end
+        return CodedTokens(found)

@@ -33,10 +33,10 @@ class DocumentCache:
 
     def put(self, rows: Sequence[DocumentRow]) -> None:
         """Keep documents that were taken out or are new, if they are small."""
-        small = [row for row in rows if len(row.content) < _SMALL]
+        small = {row.key: row for row in islice(rows, _MOST) if len(row.content) < _SMALL}
         if len(self._rows) + len(small) > _MOST:
             self._rows.clear()
-        self._rows.update((row.key, row) for row in islice(small, _MOST))
+        self._rows.update(small)
 
     def clear(self) -> None:
         """Forget all documents."""

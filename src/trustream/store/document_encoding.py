@@ -219,7 +219,7 @@ def tally(words: Ints, n_words: int) -> tuple[Ints, Ints]:
     return there, counts[there]
 
 
-def check_size(total: PairCounts, of_record: list[int], kept: Sequence[int]) -> None:
+def check_size(total: PairCounts, of_record: Sequence[int], kept: Sequence[int]) -> None:
     """Raise an error if documents become too large to be stored.
 
     Args:

@@ -6,7 +6,8 @@ slot s: s in the training part, -1 - s in the held-out part.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Collection, Iterable
 from hashlib import blake2b
 
 import numpy as np
@@ -15,16 +16,25 @@ from numpy.typing import NDArray
 from trustream.store.draw_order import DrawOrder
 
 
-def is_held_out(key: str, share: float) -> bool:
-    """Whether a document belongs to the held-out part, by a hash of its key.
+def are_held_out(keys: Collection[str], share: float) -> list[bool]:
+    """Whether documents belong to the held-out part, by a hash of their keys.
 
     The answer is the same in every process.
 
-    >>> sum(is_held_out(f"document {i}", 0.1) for i in range(10_000))
+    >>> sum(are_held_out([f"document {i}" for i in range(10_000)], 0.1))
     981
     """
-    digest = blake2b(key.encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little") < share * 2.0**64
+    # A hash h is below the real number share * 2^64 if it is below the next whole number.
+    limit = math.ceil(share * 2.0**64)
+    if limit >= 2**64:
+        return [True] * len(keys)
+    digests = b"".join([blake2b(key.encode(), digest_size=8).digest() for key in keys])
+    return (np.frombuffer(digests, "<u8") < np.uint64(limit)).tolist()
+
+
+def is_held_out(key: str, share: float) -> bool:
+    """The same of one document."""
+    return are_held_out([key], share)[0]
 
 
 def place_of(slot: int, held_out: bool) -> int:

@@ -13,6 +13,7 @@ import numpy as np
 from trustream.store import integrity_check
 from trustream.store.call_guard import CallGuard, guarded
 from trustream.store.check_result import CheckResult
+from trustream.store.coded_records import CodedRecords
 from trustream.store.database import Database
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
@@ -26,6 +27,7 @@ from trustream.store.records import (
     Position,
     Record,
     Settings,
+    StoredText,
     Totals,
     Vocabulary,
     VocabularyChanges,
@@ -70,6 +72,8 @@ class DocumentStore(SavedBytes, Store):
         self._url, self._name = database.url, database.name
         self._settings = database.settings
         self._guard = CallGuard(self._name, database.lock)
+        # As it is written, and what it says.
+        self._read_tokeniser: tuple[str | None, Specification | None] = None, None
         self._forget()
 
     def _forget(self) -> None:
@@ -123,13 +127,18 @@ class DocumentStore(SavedBytes, Store):
     def _parsed(self, value: str | None) -> Specification | None:
         if value is None:
             return None
+        if value == self._read_tokeniser[0]:
+            return self._read_tokeniser[1]
         try:
-            return from_dict(json.loads(value))
+            found = from_dict(json.loads(value))
         except (ValueError, RecursionError) as error:
             raise StoreError(
                 f"{self._name} keeps a tokeniser that cannot be read ({error}); set it anew: "
                 "trustream tokeniser STORE --default, with the options that it had"
             ) from error
+        # Asked for before each transaction of a feed.
+        self._read_tokeniser = value, found
+        return found
 
     # --- writing
 
@@ -138,10 +147,13 @@ class DocumentStore(SavedBytes, Store):
     ) -> Appended:
         check_position(position, after)
         # Whoever gives the records may itself wait for a call of this store.
-        return self._append(list(records), position, after)
+        given = records if isinstance(records, CodedRecords) else list(records)
+        return self._append(given, position, after)
 
     @guarded
-    def _append(self, records: list[Record], position: Position | None, after: After) -> Appended:
+    def _append(
+        self, records: Sequence[Record], position: Position | None, after: After
+    ) -> Appended:
         return self._writer.append(records, position, after)
 
     def delete(
@@ -243,11 +255,16 @@ class DocumentStore(SavedBytes, Store):
 
     @guarded
     def draw(
-        self, n: int, rng: np.random.Generator | DrawOrder, *, held_out: bool = False
+        self,
+        n: int,
+        rng: np.random.Generator | DrawOrder,
+        *,
+        held_out: bool = False,
+        times: bool = False,
     ) -> Documents:
         if n < 0:
             raise ValueError(f"n is {n}; give a number of documents, 0 or more")
-        return self._reader.draw(n, rng, held_out)
+        return self._reader.draw(n, rng, held_out, times)
 
     def read(self, keys: Sequence[str]) -> Documents:
         return self._read(list(_several(keys)))
@@ -274,6 +291,17 @@ class DocumentStore(SavedBytes, Store):
     @guarded
     def _arrivals(self, after: int, n: int, training: bool = False) -> tuple[Documents, int]:
         return self._reader.arrivals(after, n, training=training)
+
+    @guarded
+    def time_range(self) -> tuple[float, float] | None:
+        return self._database.run(self._database.time_range, write=False)
+
+    def texts(self, keys: Iterable[str]) -> dict[str, StoredText]:
+        return self._texts(_possible(_several(keys)))
+
+    @guarded
+    def _texts(self, keys: list[str]) -> dict[str, StoredText]:
+        return self._reader.texts(keys)
 
     def vocabulary(self) -> Vocabulary:
         changes = self.vocabulary_since(-1)

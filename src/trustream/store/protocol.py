@@ -26,6 +26,7 @@ from trustream.store.records import (
     Position,
     Record,
     Settings,
+    StoredText,
     Totals,
     Vocabulary,
     VocabularyChanges,
@@ -177,7 +178,12 @@ class Store(Leasing, Protocol):
         """How much is in the store now, in O(1)."""
 
     def draw(
-        self, n: int, rng: np.random.Generator | DrawOrder, *, held_out: bool = False
+        self,
+        n: int,
+        rng: np.random.Generator | DrawOrder,
+        *,
+        held_out: bool = False,
+        times: bool = False,
     ) -> Documents:
         """Draw min(n, N) of the N training (or held-out) documents, uniformly, without replacement.
 
@@ -185,7 +191,8 @@ class Store(Leasing, Protocol):
         in the place of `rng`, draws one after the other go through all documents before one comes
         up again (`trustream.store.draw_order`). It takes time for
         the documents drawn, not for those in the store, also after deletions. What `rng` draws
-        depends on n and N alone.
+        depends on n and N alone. With `times`, the documents come with theirs, which a trainer does
+        not need.
         """
 
     def read(self, keys: Sequence[str]) -> Documents:
@@ -203,6 +210,15 @@ class Store(Leasing, Protocol):
 
         Documents are numbered in the order of their arrival; -1 is before the first. Returns the
         documents as they are now, and the number of the last of the n.
+        """
+
+    def time_range(self) -> tuple[float, float] | None:
+        """The earliest and the latest time of a document, found quickly; None without documents."""
+
+    def texts(self, keys: Iterable[str]) -> dict[str, StoredText]:
+        """The texts of documents by their keys, those that there are.
+
+        Only stores that keep texts have any (`Settings.keep_text`).
         """
 
     def vocabulary(self) -> Vocabulary:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,8 +12,9 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
-from trustream.store.records import Documents, VocabularyChanges
-from trustream.store.table_rows import Counters
+from trustream.store.kept_texts import unpack_text
+from trustream.store.records import Documents, StoredText, VocabularyChanges
+from trustream.store.table_rows import Counters, DocumentRow
 
 
 class Reader:
@@ -22,7 +24,9 @@ class Reader:
         self._database = database
         self._active = ActiveWords()
 
-    def draw(self, n: int, rng: np.random.Generator | DrawOrder, held_out: bool) -> Documents:
+    def draw(
+        self, n: int, rng: np.random.Generator | DrawOrder, held_out: bool, times: bool
+    ) -> Documents:
         """See `Store.draw`."""
         drawing = rng if isinstance(rng, DrawOrder) else rng.bit_generator
         before = drawing.state
@@ -34,9 +38,14 @@ class Reader:
             there = counters.held_out if held_out else counters.training
             places = draw_places(n, there, rng, held_out).tolist()
             # Most of what a trainer waits for: only what it needs.
-            rows = {row[0]: row for row in self._database.keys_and_contents(places)}
+            values = self._database.keys_and_contents(places, times=times)
+            rows = {row[0]: row for row in values}
             found = [rows[place] for place in places]
-            return self._documents([row[1] for row in found], [row[2] for row in found], counters)
+            keys, contents = [row[1] for row in found], [row[2] for row in found]
+            drawn = self._documents(keys, contents, counters)
+            if not times:
+                return drawn
+            return _timed(drawn, [row[3] for row in found], [row[4] for row in found])
 
         return self._database.run(work, write=False)
 
@@ -46,7 +55,7 @@ class Reader:
         def work() -> Documents:
             counters = self._database.counters(write=False)
             rows = {row.key: row for row in self._database.by_key(possible)}
-            return self._documents(list(keys), [rows[key].content for key in keys], counters)
+            return self._of_rows([rows[key] for key in keys], counters)
 
         return self._database.run(work, write=False)
 
@@ -60,10 +69,16 @@ class Reader:
             counters = self._database.counters(write=False)
             rows = self._database.after(after, n)
             wanted = [row for row in rows if row.place >= 0] if training else rows
-            keys, contents = [row.key for row in wanted], [row.content for row in wanted]
-            return self._documents(keys, contents, counters), rows[-1].number if rows else after
+            return self._of_rows(wanted, counters), rows[-1].number if rows else after
 
         return self._database.run(work, write=False)
+
+    def texts(self, keys: Sequence[str]) -> dict[str, StoredText]:
+        """See `Store.texts`."""
+        if not self._database.settings.keep_text:
+            return {}
+        found = self._database.run(lambda: self._database.texts_by_key(keys), write=False)
+        return {key: unpack_text(content) for key, content in found}
 
     def vocabulary_since(self, version: int) -> VocabularyChanges:
         """See `Store.vocabulary_since`."""
@@ -75,6 +90,11 @@ class Reader:
             return VocabularyChanges(columns, [word for _, word in changes], counters.vocabulary)
 
         return self._database.run(work, write=False)
+
+    def _of_rows(self, rows: Sequence[DocumentRow], counters: Counters) -> Documents:
+        keys, contents = [row.key for row in rows], [row.content for row in rows]
+        found = self._documents(keys, contents, counters)
+        return _timed(found, [row.time for row in rows], [row.arrival for row in rows])
 
     def _documents(
         self, keys: list[str], contents: Sequence[bytes], counters: Counters
@@ -98,3 +118,9 @@ class Reader:
             sequence=counters.sequence,
             vocabulary=counters.vocabulary,
         )
+
+
+def _timed(documents: Documents, times: list[float], arrival: list[bool | None]) -> Documents:
+    """Documents with their times."""
+    seconds, is_arrival = np.array(times, np.float64), np.array(arrival, bool)
+    return replace(documents, times=seconds, arrival=is_arrival)

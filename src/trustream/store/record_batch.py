@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.store.coded_records import CodedRecords
 from trustream.store.coded_words import CodedTokens, CodedWords, WordTable
 from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, name_fault
@@ -24,17 +25,23 @@ class RecordBatch:
 
     Attributes:
         records: the records as they were given.
+        keys: the key of each.
         words: words of all records, one after the other.
         lengths: (R,) int64, how many of `words` each record has.
         counts: (len(words),) int64; None if all are 1.
         replaces: whether one of them replaces its document.
+        times: of each record; None if none has one.
+        append_ids: of each record; None if none has one.
     """
 
-    records: list[Record]
+    records: Sequence[Record]
+    keys: list[str]
     words: Sequence[str]
     lengths: NDArray[np.int64]
     counts: NDArray[np.int64] | None
     replaces: bool = False
+    times: list[float | None] | None = None
+    append_ids: list[str | None] | None = None
 
 
 def flatten(records: Iterable[Record]) -> RecordBatch:
@@ -47,21 +54,46 @@ def flatten(records: Iterable[Record]) -> RecordBatch:
     >>> batch.words, batch.lengths.tolist(), batch.counts.tolist()
     (['x', 'y', 'x', 'y'], [3, 1], [1, 1, 1, 2])
     """
+    if isinstance(records, CodedRecords) and _is_fine(records):
+        return RecordBatch(
+            records, records.keys, records.words, records.lengths, None,
+            records.replace, records.times, records.append_ids,
+        )  # fmt: skip
     records = list(records)
     if not _are_names_fine(records):
         for index, record in enumerate(records):
             _check_names(index, record)
-    replaces = True in {record.replace for record in records}
     kinds = {type(record.words) for record in records}
+    words: Sequence[str]
+    counts = None
     if kinds <= {list}:
         words = list(chain.from_iterable(record.words for record in records))
         lengths = _lengths([record.words for record in records])
-        return RecordBatch(records, words, lengths, None, replaces)
-    return _coded(records, replaces) if kinds == {CodedWords} else _mixed(records, replaces)
+    elif kinds == {CodedWords}:
+        words, lengths = _coded(records)
+    else:
+        words, lengths, counts = _mixed(records)
+    keys = [record.key for record in records]
+    replaces = True in {record.replace for record in records}
+    times = [record.time for record in records]
+    append_ids = [record.append_id for record in records]
+    return RecordBatch(
+        records, keys, words, lengths, counts, replaces,
+        times if times.count(None) < len(times) else None,
+        append_ids if append_ids.count(None) < len(append_ids) else None,
+    )  # fmt: skip
 
 
-def _coded(records: list[Record], replaces: bool) -> RecordBatch:
-    """Records whose words have codes."""
+def _is_fine(records: CodedRecords) -> bool:
+    """Whether there is surely nothing wrong with them; if not, they are looked at one by one."""
+    names = [*records.keys, *(name for name in records.append_ids or [] if name is not None)]
+    times = {time for time in records.times or [] if time is not None}
+    codes_are_fine = not any(_are_wrong(codes, table) for table, codes in records.words.parts)
+    return codes_are_fine and _are_fine(names, times, {type(records.replace)})
+
+
+def _coded(records: list[Record]) -> tuple[CodedTokens, NDArray[np.int64]]:
+    """Words of records whose words have codes, and how many each has."""
     contents = [record.words for record in records if isinstance(record.words, CodedWords)]
     parts: list[tuple[WordTable, NDArray[np.integer[Any]]]] = []
     index = 0
@@ -81,7 +113,7 @@ def _coded(records: list[Record], replaces: bool) -> RecordBatch:
             codes = np.concatenate([np.asarray(c.codes, np.int64) for c in together])
         parts.append((table, codes))
         index += len(together)
-    return RecordBatch(records, CodedTokens(parts), _lengths(contents), None, replaces)
+    return CodedTokens(parts), _lengths(contents)
 
 
 def _concatenated(contents: list[CodedWords]) -> NDArray[Any] | None:
@@ -98,8 +130,10 @@ def _are_wrong(codes: NDArray[Any], table: WordTable) -> bool:
     return len(codes) > 0 and (codes.min() < 0 or codes.max() >= len(table))
 
 
-def _mixed(records: list[Record], replaces: bool) -> RecordBatch:
-    """Records with tokens and with mappings."""
+def _mixed(
+    records: list[Record],
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64] | None]:
+    """Words of records with tokens and with mappings, how many each has, and their counts."""
     words: list[str] = []
     parts: list[Collection[str]] = []
     # Where mappings put their counts; tokens count 1 each.
@@ -117,7 +151,7 @@ def _mixed(records: list[Record], replaces: bool) -> RecordBatch:
         counts = np.ones(len(words), np.int64)
         for start, values in weighted:
             counts[start : start + len(values)] = values
-    return RecordBatch(records, words, _lengths(parts), counts, replaces)
+    return words, _lengths(parts), counts
 
 
 def _lengths(parts: Sequence[Collection[str]]) -> NDArray[np.int64]:
@@ -134,18 +168,25 @@ def not_replaced(records: list[Record]) -> list[int]:
     return [i for i, record in enumerate(records) if i >= last.get(record.key, 0)]
 
 
-def latest_times(records: list[Record], of_record: list[int], n: int, now: float) -> list[float]:
-    """The latest time of each of n documents.
+def latest_times(
+    given: list[float | None] | None, of_record: Sequence[int], n: int, now: float
+) -> tuple[list[float], list[bool]]:
+    """The latest time of each of n documents, and whether it is now because none was given.
 
-    >>> latest_times([Record("a", [], 5.0), Record("a", []), Record("b", [])], [0, 0, 1], 2, 7.0)
-    [7.0, 7.0]
+    >>> latest_times([5.0, None, 9.0], [0, 0, 1], 2, 7.0)
+    ([7.0, 9.0], [True, False])
     """
-    given = [record.time for record in records]
-    if given.count(None) == len(given):
-        return [now] * n
+    if given is None:
+        return [now] * n, [True] * n
+    n_none = given.count(None)
     times = np.full(n, -np.inf)
     np.maximum.at(times, of_record, [now if time is None else float(time) for time in given])
-    return times.tolist()
+    if not n_none:
+        return times.tolist(), [False] * n
+    named = np.full(n, -np.inf)
+    dated = [i for i, time in enumerate(given) if time is not None]
+    np.maximum.at(named, np.array(of_record)[dated], [float(given[i] or 0) for i in dated])
+    return times.tolist(), (named < times).tolist()
 
 
 def check_words(batch: RecordBatch, suspects: Iterable[object]) -> None:
@@ -155,8 +196,10 @@ def check_words(batch: RecordBatch, suspects: Iterable[object]) -> None:
         RecordError: a word is not a string, is empty, is too long or cannot be written as
             UTF-8; the error names the first record that has such a word.
     """
-    bad = [suspect for suspect in suspects if name_fault(suspect) is not None]
-    if not bad:
+    suspects = list(suspects)
+    if _are_fine(suspects, set(), set()):
+        return
+    if all(name_fault(suspect) is None for suspect in suspects):
         return
     ends = np.cumsum(batch.lengths)
     for at, word in enumerate(batch.words):
@@ -173,9 +216,19 @@ def _are_names_fine(records: list[Record]) -> bool:
         names += [record.append_id for record in records if record.append_id is not None]
         times = {record.time for record in records if record.time is not None}
         flags = {type(record.replace) for record in records}
+        texts = {type(record.text) for record in records}
+        texts.update([type(record.title) for record in records])
+    except (AttributeError, TypeError):
+        return False
+    return texts <= {str, type(None)} and _are_fine(names, times, flags)
+
+
+def _are_fine(names: list[Any], times: set[float], flags: set[type]) -> bool:
+    """The same of keys and append ids, of times, and of the types of `replace`."""
+    try:
         text = "".join(names)
         text.encode()
-    except (AttributeError, TypeError, UnicodeEncodeError):
+    except (TypeError, UnicodeEncodeError):
         return False
     lengths = set(map(len, names))
     short = min(lengths, default=1) >= 1 and max(lengths, default=1) <= MAX_CHARACTERS
@@ -198,6 +251,11 @@ def _check_names(index: int, record: Record) -> None:
         raise RecordError(index, f"time is {time!r}; give seconds since 1970, or None for now")
     if not isinstance(record.replace, bool):
         raise RecordError(index, f"replace is {_short(record.replace)}; give True or False")
+    for name in ("text", "title"):
+        value = getattr(record, name)
+        if not isinstance(value, str | None):
+            kind = type(value).__name__
+            raise RecordError(index, f"{name} is of type {kind}; give a string, or None for none")
 
 
 def _check_tokens(index: int, content: object) -> None:

@@ -67,7 +67,9 @@ class WordCounts:
         if not len(candidates):
             return
         needed = self._settings.min_documents - (now - by)[may]
-        come = np.flatnonzero(np.isin(words_of(pairs), candidates))
+        is_candidate = np.zeros(counters.next_word, bool)
+        is_candidate[candidates] = True
+        come = np.flatnonzero(is_candidate[words_of(pairs)])
         distinct, first = np.unique(pairs[come], return_index=True)
         at = np.searchsorted(fresh, distinct)
         new = fresh.take(at, mode="clip") == distinct

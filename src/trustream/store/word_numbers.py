@@ -52,9 +52,8 @@ class WordNumbers(dict[str, int]):
         """
         words = batch.words
         if isinstance(words, CodedTokens):
-            found = [self._of_codes(table, codes) for table, codes in words.parts]
-            numbers = np.concatenate([np.zeros(0, np.int64), *found])
-            check_words(batch, set(words.pick(np.flatnonzero(numbers < 0))))
+            numbers = self._of_tokens(words)
+            check_words(batch, words.distinct(np.flatnonzero(numbers < 0)))
             return numbers
         try:
             numbers = np.fromiter(map(self.__getitem__, words), np.int64, len(words))
@@ -64,6 +63,10 @@ class WordNumbers(dict[str, int]):
         unknown = np.flatnonzero(numbers < 0)
         check_words(batch, {words[i] for i in unknown.tolist()})
         return numbers
+
+    def _of_tokens(self, tokens: CodedTokens) -> Ints:
+        found = [self._of_codes(table, codes) for table, codes in tokens.parts]
+        return np.concatenate([np.zeros(0, np.int64), *found])
 
     def _of_codes(self, table: WordTable, codes: NDArray[np.integer[Any]]) -> Ints:
         """Numbers of words by their codes in a table, -1 for those that are not remembered."""
@@ -101,11 +104,11 @@ class WordNumbers(dict[str, int]):
             return numbers
         if len(self) > _REMEMBERED:
             self.clear()
-        if isinstance(batch.words, CodedTokens):
-            words = batch.words.pick(unknown)
+        words = batch.words
+        if isinstance(words, CodedTokens):
+            distinct = dict.fromkeys(words.distinct(unknown))
         else:
-            words = [str(batch.words[i]) for i in unknown.tolist()]
-        distinct = dict.fromkeys(words)
+            distinct = dict.fromkeys([str(words[i]) for i in unknown.tolist()])
         found = database.word_numbers(list(distinct))
         if not database.settings.fixed:
             new = [word for word in distinct if word not in found]
@@ -115,5 +118,8 @@ class WordNumbers(dict[str, int]):
             counters.next_word += len(new)
         self.update(found)
         numbers = numbers.copy()
-        numbers[unknown] = [found.get(word, -1) for word in words]
+        if isinstance(words, CodedTokens):
+            numbers[unknown] = self._of_tokens(words)[unknown]
+        else:
+            numbers[unknown] = [found.get(str(words[i]), -1) for i in unknown.tolist()]
         return numbers

@@ -25,7 +25,8 @@ from trustream.store.document_encoding import (
     unpack,
     unpack_batch,
 )
-from trustream.store.document_slots import close_holes, is_held_out, place_of
+from trustream.store.document_slots import are_held_out, close_holes
+from trustream.store.kept_texts import keep_texts
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
 from trustream.store.records import Appended, Position, Record
@@ -98,18 +99,21 @@ class Writer:
     def _append(
         self, counters: Counters, batch: RecordBatch, numbers: Ints, now: float
     ) -> Appended:
-        kept = self._without_repeats(batch.records, now)
+        kept = self._without_repeats(batch, now)
         n_records, n_repeated = len(kept), len(batch.records) - len(kept)
         if not n_records:
             return Appended(0, 0, 0, n_repeated, counters.sequence)
         if batch.replaces:
             kept = [kept[i] for i in not_replaced([batch.records[i] for i in kept])]
-        fresh = batch.records
-        if len(kept) < len(fresh):
-            batch = flatten(fresh[i] for i in kept)
-            fresh, numbers = batch.records, self._words.numbers.look_up(batch)
-        order: dict[str, int] = {}
-        of_record = [order.setdefault(record.key, len(order)) for record in fresh]
+        if len(kept) < len(batch.records):
+            batch = flatten(batch.records[i] for i in kept)
+            numbers = self._words.numbers.look_up(batch)
+        order = dict(zip(batch.keys, range(len(batch.keys)), strict=True))
+        of_record: Sequence[int] = range(len(order))
+        if len(order) < len(batch.keys):
+            # Some documents have several records.
+            order = {}
+            of_record = [order.setdefault(key, len(order)) for key in batch.keys]
         documents = np.repeat(np.array(of_record, np.int64), batch.lengths)
         numbers = self._words.numbers.complete(batch, numbers, self._database, counters)
         counts = batch.counts
@@ -127,8 +131,10 @@ class Writer:
         check_size(both, of_record, kept)
         counters.sequence += 1
         n_before = counters.next_document
-        times = latest_times(fresh, of_record, len(order), now)
-        self._store(counters, order, rows, both, times, replaced)
+        times = latest_times(batch.times, of_record, len(order), now)
+        stored = self._store(counters, order, rows, both, times, replaced)
+        if self._settings.keep_text:
+            keep_texts(self._database, batch.records, of_record, stored, rows, replaced)
         n_tokens, n_removed, added = int(new.counts.sum()), 0, new.pairs[fresh_pairs]
         lost = np.zeros(0, np.int64)
         if replaced:
@@ -154,16 +160,14 @@ class Writer:
             n_removed,
         )
 
-    def _without_repeats(self, records: list[Record], now: float) -> Sequence[int]:
+    def _without_repeats(self, batch: RecordBatch, now: float) -> Sequence[int]:
         """Which records have no append id that is known; notes the ids of these."""
-        named = [record.append_id for record in records if record.append_id is not None]
-        if not named:
-            return range(len(records))
-        seen = self._database.seen(named)
+        if batch.append_ids is None:
+            return range(len(batch.records))
+        seen = self._database.seen([name for name in batch.append_ids if name is not None])
         new: dict[str, None] = {}
         kept = []
-        for i, record in enumerate(records):
-            name = record.append_id
+        for i, name in enumerate(batch.append_ids):
             if name is not None:
                 if name in seen or name in new:
                     continue
@@ -186,33 +190,32 @@ class Writer:
         order: dict[str, int],
         rows: dict[int, DocumentRow],
         total: PairCounts,
-        times: list[float],
+        times: tuple[list[float], list[bool]],
         replaced: Set[int],
-    ) -> None:
-        """Write the documents, new ones into the next slots."""
+    ) -> Sequence[int]:
+        """Write the documents, new ones into the next slots; their numbers."""
         if replaced:
             self._database.overwrite()
         packed = pack(total, len(order))
-        new: list[DocumentRow] = []
+        keys = list(order)
         changed: list[DocumentRow] = []
         later: list[DocumentRow] = []
-        for (key, i), time, content in zip(order.items(), times, packed, strict=True):
-            row = rows.get(i)
-            if row is not None:
-                if time > row.time or i in replaced:
-                    later.append(DocumentRow(row.place, row.number, key, time, content))
-                else:
-                    changed.append(DocumentRow(row.place, row.number, key, row.time, content))
-                continue
-            if is_held_out(key, self._settings.held_out):
-                place = place_of(counters.held_out, True)
-                counters.held_out += 1
+        seconds, arrival = times
+        for i, row in rows.items():
+            if seconds[i] > row.time or i in replaced:
+                later.append(
+                    DocumentRow(row.place, row.number, keys[i], seconds[i], packed[i], arrival[i])
+                )
             else:
-                place = place_of(counters.training, False)
-                counters.training += 1
-                counters.added += 1
-            new.append(DocumentRow(place, counters.next_document, key, time, content))
-            counters.next_document += 1
+                changed.append(row._replace(content=packed[i]))
+        fresh = [i for i in range(len(keys)) if i not in rows] if rows else range(len(keys))
+        places = self._next_places(counters, [keys[i] for i in fresh])
+        numbers = range(counters.next_document, counters.next_document + len(places))
+        new = [
+            DocumentRow(place, number, keys[i], seconds[i], packed[i], arrival[i])
+            for i, place, number in zip(fresh, places, numbers, strict=True)
+        ]
+        counters.next_document += len(new)
         if new:
             self._database.insert(new)
         # In their order on the disk.
@@ -221,6 +224,23 @@ class Writer:
         if later:
             self._database.update(sorted(later), times=True)
         self._cache.put([*new, *changed, *later])
+        if not rows:
+            return numbers
+        by_index = dict(zip(fresh, numbers, strict=True))
+        return [rows[i].number if i in rows else by_index[i] for i in range(len(keys))]
+
+    def _next_places(self, counters: Counters, keys: Sequence[str]) -> list[int]:
+        """The places of new documents, the next ones of the part to which each belongs."""
+        held_out = np.array(are_held_out(keys, self._settings.held_out), bool)
+        before = np.cumsum(held_out) - held_out
+        slots = np.where(
+            held_out, counters.held_out + before, counters.training + np.arange(len(keys)) - before
+        )
+        n_held_out = int(held_out.sum())
+        counters.held_out += n_held_out
+        counters.training += len(keys) - n_held_out
+        counters.added += len(keys) - n_held_out
+        return np.where(held_out, ~slots, slots).tolist()
 
     # --- deleting
 
@@ -237,10 +257,12 @@ class Writer:
         lost: list[Ints] = []
         for start in range(0, len(places), _AT_ONCE):
             part = places[start : start + _AT_ONCE]
-            _, all_words, counts = unpack([row.content for row in self._database.by_place(part)])
+            rows = self._database.by_place(part)
+            _, all_words, counts = unpack([row.content for row in rows])
             counters.tokens -= int(counts.sum(dtype=np.int64))
             lost.append(self._words.lose(counters, all_words.astype(np.int64)))
             self._database.remove(part)
+            self._database.remove_texts([row.number for row in rows])
         self._words.drop(counters, np.concatenate(lost))
         training = [place for place in places if place >= 0]
         held_out = [~place for place in places if place < 0]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         merging,
         set_labels,
     )
+    from trustream.topics.exploring import explore
     from trustream.topics.over_time import TimeCounts, topics_over_time
     from trustream.topics.relations import (
         CorrelationCounts,
@@ -56,6 +57,7 @@ __all__ = [
     "choose_n_components",
     "delete_topics",
     "deleting",
+    "explore",
     "gather",
     "inference",
     "merge_topics",
@@ -82,6 +84,7 @@ _HOME = {
     "editing": (
         "change_after", "delete_topics", "deleting", "merge_topics", "merging", "set_labels",
     ),
+    "exploring": ("explore",),
     "over_time": ("TimeCounts", "topics_over_time"),
     "relations": ("CorrelationCounts", "topic_correlation", "topic_hierarchy", "topic_map"),
     "representatives": ("RunningTop", "representative_documents"),
