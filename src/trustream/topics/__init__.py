@@ -13,6 +13,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from trustream.topic_names import TopicNames, UnknownTopicError
     from trustream.topics import inference, summary
     from trustream.topics.choosing import choose_n_components
     from trustream.topics.document_view import view_documents
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from trustream.topics.stored_documents import stored_batches
     from trustream.topics.table import TableCounts, topic_info
     from trustream.topics.time_bins import GrowingBins
-    from trustream.topics.topic_names import TopicNames, UnknownTopicError
     from trustream.topics.topic_set import TopicSet, as_topics
     from trustream.topics.word_sources import register_tokeniser
 
@@ -74,7 +74,7 @@ __all__ = [
     "view_documents",
 ]
 
-# Modules, and the public names that live there.
+# Modules, of this package or with their full names, and the public names that live there.
 _HOME = {
     "choosing": ("choose_n_components",),
     "document_view": ("view_documents",),
@@ -89,7 +89,7 @@ _HOME = {
     "stored_documents": ("stored_batches",),
     "table": ("TableCounts", "topic_info"),
     "time_bins": ("GrowingBins",),
-    "topic_names": ("TopicNames", "UnknownTopicError"),
+    "trustream.topic_names": ("TopicNames", "UnknownTopicError"),
     "topic_set": ("TopicSet", "as_topics"),
     "word_sources": ("register_tokeniser",),
 }  # fmt: skip
@@ -103,7 +103,8 @@ def __getattr__(name: str) -> object:
 
     for module, names in _HOME.items():
         if name in names:
-            value = getattr(importlib.import_module(f"trustream.topics.{module}"), name)
+            home = module if "." in module else f"trustream.topics.{module}"
+            value = getattr(importlib.import_module(home), name)
             globals()[name] = value
             return value
     if name in _MODULES:
