@@ -43,6 +43,25 @@ def documents(store: DocumentStore) -> dict[str, Counts]:
     return found
 
 
+def times(store: DocumentStore) -> list[float]:
+    """Times of documents in the order of arrival, as every way of reading gives them."""
+    found: dict[str, float] = {}
+    for block in store.scan(block=3):
+        assert block.times is not None
+        found.update(zip(block.keys, block.times.tolist(), strict=True))
+    read = store.read(list(found)).times
+    assert read is not None and read.tolist() == list(found.values())
+    drawn, arrived = store.draw(len(found), np.random.default_rng(0), times=True), -1
+    assert drawn.times is not None
+    assert [found[key] for key in drawn.keys] == drawn.times.tolist()
+    assert store.draw(1, np.random.default_rng(0)).times is None
+    while (some := store.arrivals(arrived, 2))[1] != arrived:
+        assert some[0].times is not None
+        assert [found[key] for key in some[0].keys] == some[0].times.tolist()
+        arrived = some[1]
+    return list(found.values())
+
+
 def all_words(store: DocumentStore) -> dict[str, Counter[str]]:
     """Documents with all their words, active or not."""
     database = store._database

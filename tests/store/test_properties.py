@@ -16,7 +16,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.store.contents_of import check_running_totals, documents, known_words
+from tests.store.contents_of import check_running_totals, documents, known_words, times
 from tests.store.memory_store import MemoryStore
 from trustream.store import Record, open_store
 
@@ -108,6 +108,7 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             expected, found = model.visible(), documents(self.store)
             assert found == expected
             assert list(found) == list(expected)
+            assert times(self.store) == [model.times[key] for key in expected]
             assert self.store.vocabulary().words == model.columns
             totals = self.store.totals()
             assert totals.documents == totals.training + totals.held_out == len(expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -261,3 +262,18 @@ def test_closing(address: str) -> None:
         store.totals()
     with pytest.raises(RuntimeError, match="was closed"):
         store.append([])
+
+
+def test_a_document_without_a_time_has_that_of_its_arrival(address: str) -> None:
+    with open_store(address) as store:
+        before = int(time.time())
+        store.append([Record("a", ["x"], 7.5), Record("b", ["x"])])
+        store.append([Record("a", ["y"], 3.0)])
+        found = store.read(["b", "a"]).times
+        assert found is not None
+        assert before <= found[0] <= time.time()
+        assert found[1] == 7.5, "an earlier part moves it nowhere"
+        store.append([Record("a", ["z"], 2.0, replace=True)])
+        assert store.read(["a"]).times == [2.0]
+        empty = store.read([]).times
+        assert empty is not None and empty.shape == (0,) and empty.dtype == np.float64

@@ -196,9 +196,14 @@ class Database(LeaseTable):
         """Places of the documents with these keys, as far as they are in the store."""
         return dict(self._select_in("SELECT key, place FROM document WHERE key", "text", keys))
 
-    def keys_and_contents(self, places: Sequence[int]) -> list[tuple[int, str, bytes]]:
-        """(place, key, content) of the documents in these places, in any order."""
-        query = "SELECT place, key, content FROM document WHERE place"
+    def keys_and_contents(
+        self, places: Sequence[int], *, times: bool = False
+    ) -> list[tuple[Any, ...]]:
+        """(place, key, content), or with the time at the end, of the documents in these places.
+
+        They come in any order.
+        """
+        query = f"SELECT place, key, content{', time' if times else ''} FROM document WHERE place"
         return list(self._select_in(query, "bigint", places))
 
     def by_place(self, places: Sequence[int]) -> list[DocumentRow]:

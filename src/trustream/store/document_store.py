@@ -243,11 +243,16 @@ class DocumentStore(SavedBytes, Store):
 
     @guarded
     def draw(
-        self, n: int, rng: np.random.Generator | DrawOrder, *, held_out: bool = False
+        self,
+        n: int,
+        rng: np.random.Generator | DrawOrder,
+        *,
+        held_out: bool = False,
+        times: bool = False,
     ) -> Documents:
         if n < 0:
             raise ValueError(f"n is {n}; give a number of documents, 0 or more")
-        return self._reader.draw(n, rng, held_out)
+        return self._reader.draw(n, rng, held_out, times)
 
     def read(self, keys: Sequence[str]) -> Documents:
         return self._read(list(_several(keys)))

@@ -177,7 +177,12 @@ class Store(Leasing, Protocol):
         """How much is in the store now, in O(1)."""
 
     def draw(
-        self, n: int, rng: np.random.Generator | DrawOrder, *, held_out: bool = False
+        self,
+        n: int,
+        rng: np.random.Generator | DrawOrder,
+        *,
+        held_out: bool = False,
+        times: bool = False,
     ) -> Documents:
         """Draw min(n, N) of the N training (or held-out) documents, uniformly, without replacement.
 
@@ -185,7 +190,8 @@ class Store(Leasing, Protocol):
         in the place of `rng`, draws one after the other go through all documents before one comes
         up again (`trustream.store.draw_order`). It takes time for
         the documents drawn, not for those in the store, also after deletions. What `rng` draws
-        depends on n and N alone.
+        depends on n and N alone. With `times`, the documents come with theirs, which a trainer does
+        not need.
         """
 
     def read(self, keys: Sequence[str]) -> Documents:

@@ -12,7 +12,7 @@ from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
 from trustream.store.records import Documents, VocabularyChanges
-from trustream.store.table_rows import Counters
+from trustream.store.table_rows import Counters, DocumentRow
 
 
 class Reader:
@@ -22,7 +22,9 @@ class Reader:
         self._database = database
         self._active = ActiveWords()
 
-    def draw(self, n: int, rng: np.random.Generator | DrawOrder, held_out: bool) -> Documents:
+    def draw(
+        self, n: int, rng: np.random.Generator | DrawOrder, held_out: bool, times: bool
+    ) -> Documents:
         """See `Store.draw`."""
         drawing = rng if isinstance(rng, DrawOrder) else rng.bit_generator
         before = drawing.state
@@ -34,9 +36,12 @@ class Reader:
             there = counters.held_out if held_out else counters.training
             places = draw_places(n, there, rng, held_out).tolist()
             # Most of what a trainer waits for: only what it needs.
-            rows = {row[0]: row for row in self._database.keys_and_contents(places)}
+            drawn = self._database.keys_and_contents(places, times=times)
+            rows = {row[0]: row for row in drawn}
             found = [rows[place] for place in places]
-            return self._documents([row[1] for row in found], [row[2] for row in found], counters)
+            keys, contents = [row[1] for row in found], [row[2] for row in found]
+            seconds = [row[3] for row in found] if times else None
+            return self._documents(keys, contents, seconds, counters)
 
         return self._database.run(work, write=False)
 
@@ -46,7 +51,7 @@ class Reader:
         def work() -> Documents:
             counters = self._database.counters(write=False)
             rows = {row.key: row for row in self._database.by_key(possible)}
-            return self._documents(list(keys), [rows[key].content for key in keys], counters)
+            return self._of_rows([rows[key] for key in keys], counters)
 
         return self._database.run(work, write=False)
 
@@ -60,8 +65,7 @@ class Reader:
             counters = self._database.counters(write=False)
             rows = self._database.after(after, n)
             wanted = [row for row in rows if row.place >= 0] if training else rows
-            keys, contents = [row.key for row in wanted], [row.content for row in wanted]
-            return self._documents(keys, contents, counters), rows[-1].number if rows else after
+            return self._of_rows(wanted, counters), rows[-1].number if rows else after
 
         return self._database.run(work, write=False)
 
@@ -76,8 +80,16 @@ class Reader:
 
         return self._database.run(work, write=False)
 
+    def _of_rows(self, rows: Sequence[DocumentRow], counters: Counters) -> Documents:
+        keys, contents = [row.key for row in rows], [row.content for row in rows]
+        return self._documents(keys, contents, [row.time for row in rows], counters)
+
     def _documents(
-        self, keys: list[str], contents: Sequence[bytes], counters: Counters
+        self,
+        keys: list[str],
+        contents: Sequence[bytes],
+        times: list[float] | None,
+        counters: Counters,
     ) -> Documents:
         """Rows over columns; words that are not active are left out."""
         if counters.vocabulary != self._active.version:
@@ -97,4 +109,5 @@ class Reader:
             counts=counts.astype(np.float32),
             sequence=counters.sequence,
             vocabulary=counters.vocabulary,
+            times=None if times is None else np.array(times, np.float64),
         )

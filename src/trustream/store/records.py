@@ -18,8 +18,8 @@ class Record:
         key: the name of the document; 1 to 500 characters.
         words: tokens in order, or a mapping from words to counts (positive integers). Tokens by
             their numbers in a table that many records share (`CodedWords`) are stored fastest.
-        time: when the document was made, in seconds since 1970, for retention; None is now, in
-            whole seconds. A later part moves it forward, never back.
+        time: when the document was made, in seconds since 1970, for retention and for topics over
+            time; None is now, in whole seconds. A later part moves it forward, never back.
         append_id: a name of this record that the sender chooses: a second record with the same id
             does nothing.
         replace: whether the record takes the place of all that the document has, its time too;
@@ -119,6 +119,9 @@ class Documents:
         counts: (nnz,) float32, how often each word occurs.
         sequence: the sequence number of the store when they were read.
         vocabulary: the version of the vocabulary that the columns belong to.
+        times: (D,) float64, the time of each document in seconds since 1970: the latest of its
+            records' (`Record.time`), which is when it arrived where none was given. None if they
+            were not asked for, by `Store.draw`.
     """
 
     keys: list[str]
@@ -127,6 +130,7 @@ class Documents:
     counts: NDArray[np.float32]
     sequence: int
     vocabulary: int
+    times: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,8 @@ def stored_batches(
 
     The vocabulary of a store goes on changing, that of a model that was loaded does not. Counts are
     those of the model's words, wherever the store has them now; words that the model does not
-    know are left out.
+    know are left out. Times are those of the store: where a document came without one, when it
+    arrived.
 
     Parameters
     ----------
@@ -41,13 +42,16 @@ def stored_batches(
     ...         (batch,) = stored_batches(store, ["dog", "cat"])
     >>> batch.keys, batch.counts.indices.tolist(), batch.counts.indptr.tolist()
     (['a', 'b'], [1, 0, 1], [0, 2, 3])
+    >>> batch.times.shape
+    (2,)
     """
     column_of = {word: column for column, word in enumerate(words) if word}
     version, columns = None, np.empty(0, np.int64)
     for documents in store.scan(block):
         if documents.vocabulary != version:
             version, columns = _columns(store, documents, column_of)
-        yield DocumentBatch(_counts(documents, columns, len(words)), keys=documents.keys)
+        counts = _counts(documents, columns, len(words))
+        yield DocumentBatch(counts, keys=documents.keys, times=documents.times)
 
 
 def _columns(
