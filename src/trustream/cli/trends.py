@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +44,11 @@ class Time(click.ParamType):
 
         for given in (value, _number(value)):
             try:
-                return float(as_seconds([given])[0])
+                seconds = float(as_seconds([given])[0])
             except ValueError:
                 continue
+            if not math.isnan(seconds):
+                return seconds
         self.fail(f"{value!r} is neither a date such as 2024-05-31 nor seconds.", param, ctx)
 
 

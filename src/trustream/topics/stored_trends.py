@@ -73,6 +73,8 @@ def stored_trends(
     """
     topics = stored_topics(store, name)
     start = None if since is None else float(as_seconds([since])[0])
+    if start is not None and math.isnan(start):
+        raise ValueError(f"since is {since!r}, expected a time, or None for all documents")
     first, last = _range(store, -math.inf if start is None else start)
     if first > last:
         when = "" if start is None else f" from {date_text(start)} on"
