@@ -63,7 +63,18 @@ def topics_over_time(
     >>> [trend.kind for trend in found.trends], found.shares[0].argmax()
     (['rising', 'fading'], np.int64(1))
     """
-    topics = as_topics(model)
+    topics, documents = as_topics(model), with_times(documents, times)
+    counts = TimeCounts(topics, chosen_bins(bins, documents), words=n_words > 0)
+    gather(topics, documents, counts)
+    return counts.result(n_words=n_words, level=level, trend_level=trend_level)
+
+
+def with_times(documents: Any, times: Any) -> Any:
+    """Return documents, those of a matrix with these times; a single batch has them in seconds.
+
+    >>> with_times(np.ones((1, 2)), ["1970-01-02"]).times.tolist()
+    [86400.0]
+    """
     if times is not None:
         if not hasattr(documents, "shape"):
             raise ValueError(
@@ -73,12 +84,11 @@ def topics_over_time(
         documents = DocumentBatch(documents, times=as_seconds(times))
     if isinstance(documents, DocumentBatch) and documents.times is not None:
         documents = replace(documents, times=as_seconds(documents.times))
-    counts = TimeCounts(topics, _chosen(bins, documents), words=n_words > 0)
-    gather(topics, documents, counts)
-    return counts.result(n_words=n_words, level=level, trend_level=trend_level)
+    return documents
 
 
-def _chosen(bins: Any, documents: Any) -> TimeBins:
+def chosen_bins(bins: Any, documents: Any) -> TimeBins:
+    """Return bins for documents that come from `with_times`, as `topics_over_time` takes them."""
     if isinstance(bins, TimeBins):
         return bins
     if not (isinstance(documents, DocumentBatch) and isinstance(bins, int | np.integer)):
