@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trustream.topics.documents import DocumentBatch, gather
-from trustream.topics.time_bins import FixedBins, TimeBins, as_seconds, check_number
+from trustream.topics.time_bins import TimeBins, as_seconds, bins_of_times, is_number
 from trustream.topics.time_counts import TimeCounts, fixed
 from trustream.topics.time_result import TopicsOverTime
 from trustream.topics.topic_set import as_topics
@@ -89,13 +89,7 @@ def with_times(documents: Any, times: Any) -> Any:
 
 def chosen_bins(bins: Any, documents: Any) -> TimeBins:
     """Return bins for documents that come from `with_times`, as `topics_over_time` takes them."""
-    if isinstance(bins, TimeBins):
-        return bins
-    if not (isinstance(documents, DocumentBatch) and isinstance(bins, int | np.integer)):
-        return fixed(bins)
-    check_number(bins)
-    known = np.empty(0) if documents.times is None else documents.times
-    known = known[~np.isnan(known)]
-    if not known.size:
-        raise ValueError("no document has a time: give one for each document, None where unknown")
-    return FixedBins.between(float(known.min()), float(known.max()), int(bins))
+    if not (isinstance(documents, DocumentBatch) and is_number(bins)):
+        return bins if isinstance(bins, TimeBins) else fixed(bins)
+    times = np.empty(0) if documents.times is None else documents.times
+    return bins_of_times(bins, times)

@@ -76,15 +76,10 @@ def several_axes(ax: Any, n: int) -> list[Axes]:
 
 
 def figure_of(ax: Axes) -> Figure:
-    """Return the whole figure that Axes belong to, with its layout done, so that texts have sizes."""
-    figure = ax.get_figure(root=True) if _takes_root(ax) else ax.figure
-    figure.draw_without_rendering()  # type: ignore[union-attr]
-    return figure  # type: ignore[return-value]
-
-
-def _takes_root(ax: Axes) -> bool:
-    # Of matplotlib 3.10.
-    return "root" in ax.get_figure.__code__.co_varnames
+    """Return the whole figure of Axes, with its layout done, so that texts have their places."""
+    figure = ax.figure.canvas.figure
+    figure.draw_without_rendering()
+    return figure
 
 
 def short(text: object, longest: int = LONGEST) -> str:
@@ -171,6 +166,4 @@ def overlap(a: Sequence[float], b: Sequence[float], gap: float = 0.0) -> bool:
     >>> overlap((0, 0, 2, 2), (1, 1, 3, 3)), overlap((0, 0, 1, 1), (2, 0, 3, 1))
     (True, False)
     """
-    return (
-        a[0] < b[2] + gap and b[0] < a[2] + gap and a[1] < b[3] + gap and b[1] < a[3] + gap
-    )
+    return a[0] < b[2] + gap and b[0] < a[2] + gap and a[1] < b[3] + gap and b[1] < a[3] + gap

@@ -89,7 +89,9 @@ def _clearest(found: TopicsOverTime, n: int) -> list[int]:
     return [found.topics[column] for column in order]
 
 
-def _mark(ax: Any, found: TopicsOverTime, column: int, times: Any, middles: Any, colour: str) -> None:
+def _mark(
+    ax: Any, found: TopicsOverTime, column: int, times: Any, middles: Any, colour: str
+) -> None:
     trend = found.trends[column]
     shares = found.shares[:, column]
     filled = ~np.isnan(shares)

@@ -16,7 +16,7 @@ from trustream.topics.relations import topic_hierarchy, topic_map
 from trustream.topics.report.word_table import WordTable
 from trustream.topics.representatives import RepresentativeDocument, RunningTop
 from trustream.topics.table import TableCounts, TopicInfo, topic_info
-from trustream.topics.time_bins import GrowingBins
+from trustream.topics.time_bins import GrowingBins, is_number
 from trustream.topics.time_counts import TimeCounts
 from trustream.topics.time_result import TopicsOverTime
 from trustream.topics.topic_set import TopicSet, as_topics
@@ -132,22 +132,18 @@ def _read(
     counts, best = TableCounts(topics), RunningTop(topics, n) if n else None
     in_bins = TimeCounts(topics, _bins(bins, documents))
     n_read = gather(topics, documents, *[g for g in (counts, best, in_bins) if g is not None])
-    left_out = in_bins.n_without_time + in_bins.n_outside + in_bins.n_without_words
-    if left_out == n_read and times is None and in_bins.n_outside == 0:
+    without = in_bins.n_without_time + in_bins.n_without_words
+    if without == n_read and times is None:
         return counts, best, None
     return counts, best, in_bins.result(n_words=_WORDS_IN_BIN)
 
 
 def _bins(bins: Any, documents: Any) -> Any:
     """Bins as in `topics_over_time`; those of a stream grow until it is read."""
-    is_number = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    if not is_number:
-        return chosen_bins(bins, documents)
-    if isinstance(documents, DocumentBatch) and documents.times is not None:
-        known = ~np.isnan(documents.times)
-        if known.any():
-            return chosen_bins(bins, documents)
-    return GrowingBins(_NARROWEST, most=int(bins))
+    timed = isinstance(documents, DocumentBatch) and documents.times is not None
+    if is_number(bins) and not (timed and not np.isnan(documents.times).all()):
+        return GrowingBins(_NARROWEST, most=int(bins))
+    return chosen_bins(bins, documents)
 
 
 def _topic(info: TopicInfo) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from trustream._regular_file import PathLike, replace_file
 from trustream.topics.report.data import BINS, report_data
 
 # The first of the modules, which imports the others, and the style sheets.
-_ENTRY, _STYLES = "report.js", ("theme.css", "components.css")
+_ENTRY, _STYLES = "report-page.js", ("theme.css", "components.css")
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./([\w-]+\.js)";\n', re.MULTILINE)
 _DECLARED = re.compile(r"^(?:async )?(?:function\*?|const|let|class) (\w+)", re.MULTILINE)
 
