@@ -27,12 +27,21 @@ if TYPE_CHECKING:
         set_labels,
     )
     from trustream.topics.over_time import TimeCounts, topics_over_time
+    from trustream.topics.pictures import (
+        plot_choice,
+        plot_document,
+        plot_hierarchy,
+        plot_map,
+        plot_over_time,
+        plot_top_words,
+    )
     from trustream.topics.relations import (
         CorrelationCounts,
         topic_correlation,
         topic_hierarchy,
         topic_map,
     )
+    from trustream.topics.report import report_data, write_report
     from trustream.topics.representatives import RunningTop, representative_documents
     from trustream.topics.splitting import split_topic
     from trustream.topics.stored_documents import stored_batches
@@ -60,7 +69,14 @@ __all__ = [
     "inference",
     "merge_topics",
     "merging",
+    "plot_choice",
+    "plot_document",
+    "plot_hierarchy",
+    "plot_map",
+    "plot_over_time",
+    "plot_top_words",
     "register_tokeniser",
+    "report_data",
     "representative_documents",
     "set_labels",
     "split_topic",
@@ -72,6 +88,7 @@ __all__ = [
     "topic_map",
     "topics_over_time",
     "view_documents",
+    "write_report",
 ]
 
 # Modules, of this package or with their full names, and the public names that live there.
@@ -83,7 +100,12 @@ _HOME = {
         "change_after", "delete_topics", "deleting", "merge_topics", "merging", "set_labels",
     ),
     "over_time": ("TimeCounts", "topics_over_time"),
+    "pictures": (
+        "plot_choice", "plot_document", "plot_hierarchy", "plot_map", "plot_over_time",
+        "plot_top_words",
+    ),
     "relations": ("CorrelationCounts", "topic_correlation", "topic_hierarchy", "topic_map"),
+    "report": ("report_data", "write_report"),
     "representatives": ("RunningTop", "representative_documents"),
     "splitting": ("split_topic",),
     "stored_documents": ("stored_batches",),
