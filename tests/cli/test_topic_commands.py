@@ -226,7 +226,7 @@ def test_no_model_and_no_documents(tmp_path: Path, store: Path) -> None:
         ["delete-topics", new, 0], ["documents", new, "--document", "d1"],
     ):  # fmt: skip
         assert "no model 'model' yet" in fails(*arguments), arguments
-    assert "0 documents with two words" in fails("choose-k", new)
+    assert "has 0 documents, of which 0 have two words" in fails("choose-k", new)
     with trustream.open_store(store, create=False) as found:
         found.delete([f"d{i}" for i in range(300)])
     assert "has no documents to count in" in fails("topics", store, "--info")

@@ -15,9 +15,11 @@ from trustream.feeds.data import read_data
 from trustream.store.protocol import Store
 from trustream.store.records import Record
 from trustream.text import build_vocabulary, count_matrix
+from trustream.topics.choosing import FEWEST
 from trustream.topics.vocabulary import WordRules
 
-SAMPLE = 10_000
+# Documents that are taken, and words of them.
+SAMPLE, MOST_WORDS = 10_000, 50_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +51,16 @@ def sample_store(
     ...     with trustream.open_store(f"{folder}/topics.db", min_documents=1) as store:
     ...         _ = store.append(Record(str(i), ["cat", "dog"]) for i in range(30))
     ...         sample = sample_store(store, 20)
-    >>> sample.counts.shape, sample.n_documents
-    ((20, 2), 30)
+    >>> sample.counts.shape
+    (20, 2)
     """
     most = validation.whole_number("max_documents", max_documents)
     rng = np.random.default_rng(validation.seed_of(random_state))
     documents = store.draw(most, rng)
     shape = len(documents.keys), max(int(documents.indices.max(initial=-1)) + 1, 1)
     parts = documents.counts.astype(np.int64), documents.indices, documents.indptr
-    return SampledDocuments(sparse.csr_array(parts, shape=shape), shape[0], store.totals().training)
+    counts = sparse.csr_array(parts, shape=shape)
+    return _sampled(store.name, counts, store.totals().training)
 
 
 def sample_data(
@@ -83,10 +86,14 @@ def sample_data(
 
     Examples
     --------
-    >>> import io
-    >>> lines = b"cats and dogs" + chr(10).encode() + b"cats or birds"
-    >>> sample_data(io.BytesIO(lines), format="text", name="pets").counts.toarray().tolist()
-    [[0, 1, 1], [1, 1, 0]]
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+    ...     texts = ["cats, dogs", "bank rates", "ships sail"] * 20
+    ...     file.writelines(f"{text}{chr(10)}" for text in texts)
+    ...     file.flush()
+    ...     sample = sample_data(file.name, 30)
+    >>> sample.counts.shape, sample.n_documents
+    ((30, 6), 60)
     """
     most = validation.whole_number("max_documents", max_documents)
     rng = np.random.default_rng(validation.seed_of(random_state))
@@ -94,21 +101,32 @@ def sample_data(
     if data.feed is None:
         counts = data.matrix
         rows = np.sort(rng.permutation(counts.shape[0])[:most])
-        return SampledDocuments(counts[rows], rows.size, counts.shape[0])
+        return _sampled(data.name, counts[rows], counts.shape[0])
     kept, n_documents = _reservoir(data.feed.documents(), most, rng)
     rules, n = WordRules(), len(kept)
     words = build_vocabulary(
         (document.words for document in kept),
         min_documents=rules.least(n),
         max_fraction=rules.most(n),
+        max_words=MOST_WORDS,
     )
-    if not words:
-        raise ValueError(
-            f"{data.name} has {n_documents} documents without a word that is in enough of them: "
-            "there is nothing to choose by"
-        )
     counts = count_matrix((document.words for document in kept), words)
-    return SampledDocuments(counts, len(kept), n_documents)
+    return _sampled(data.name, counts, n_documents)
+
+
+def _sampled(name: str, counts: Any, n_documents: int) -> SampledDocuments:
+    """The sample; an error that names its source if it is too small to choose by."""
+    if counts.ndim != 2:
+        raise ValueError(
+            f"{name} has {counts.ndim} dimensions, expected rows and columns of counts"
+        )
+    n_filled = int((np.asarray(counts.sum(axis=1)).ravel() > 1).sum())
+    if n_filled < FEWEST or counts.shape[1] < 2:
+        raise ValueError(
+            f"{name} has {n_documents:,} documents, of which {n_filled:,} have two words or more "
+            f"that are in enough of them: it takes {FEWEST} to choose a number of topics by"
+        )
+    return SampledDocuments(counts, counts.shape[0], n_documents)
 
 
 def _reservoir(

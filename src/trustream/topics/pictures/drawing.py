@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trustream.terminal import shown
+from trustream.topic_names import UnknownTopicError, listed
 from trustream.topics import characteristic_words
 from trustream.topics.table import TopicTable
 from trustream.topics.time_result import TopicsOverTime
-from trustream.topics.topic_names import UnknownTopicError, listed
 from trustream.topics.topic_set import as_topics
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def chosen_topics(topics: Any, ids: Sequence[int], default: Sequence[int]) -> li
     >>> chosen_topics([5], [0, 1, 2], [0])
     Traceback (most recent call last):
     ...
-    trustream.topics.topic_names.UnknownTopicError: there is no topic 5: topics are 0 to 2
+    trustream.topic_names.UnknownTopicError: there is no topic 5: topics are 0 to 2
     """
     if topics is None:
         return list(default)
