@@ -148,6 +148,10 @@ class TopicNames:
                     f"the label of topic {topic} is {label!r}, expected a text; None takes the "
                     "label away"
                 )
+            if not label.isprintable() and any("\ud800" <= c <= "\udfff" for c in label):
+                raise ValueError(
+                    f"the label of topic {topic} has a character that is no Unicode: {label!r:.60}"
+                )
             if len(label) > LONGEST_LABEL:
                 raise ValueError(
                     f"the label of topic {topic} has {len(label)} characters, at most "

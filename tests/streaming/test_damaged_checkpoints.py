@@ -84,7 +84,7 @@ def test_arrays(arrays: dict[str, Any], words: str) -> None:
 
 
 def test_a_checkpoint_of_a_later_version() -> None:
-    content = persist.to_bytes(ARRAYS, {**HEADER, "stream": 4})
+    content = persist.to_bytes(ARRAYS, {**HEADER, "stream": VERSION + 1})
     with pytest.raises(ValueError, match="newer version: upgrade trustream"):
         Checkpoint.from_bytes(content, "it")
 

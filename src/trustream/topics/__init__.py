@@ -91,7 +91,7 @@ __all__ = [
     "write_report",
 ]
 
-# Modules, of this package or with their full names, and the public names that live there.
+# Modules, and the public names that are found there.
 _HOME = {
     "choosing": ("choose_n_components",),
     "document_view": ("view_documents",),
@@ -111,8 +111,8 @@ _HOME = {
     "stored_documents": ("stored_batches",),
     "table": ("TableCounts", "topic_info"),
     "time_bins": ("GrowingBins",),
-    "trustream.topic_names": ("TopicNames", "UnknownTopicError"),
-    "topic_set": ("TopicSet", "as_topics"),
+    "topic_search": ("UnknownTopicError",),
+    "topic_set": ("TopicNames", "TopicSet", "as_topics"),
     "word_sources": ("register_tokeniser",),
 }  # fmt: skip
 # Modules of functions that commands call.
@@ -125,8 +125,7 @@ def __getattr__(name: str) -> object:
 
     for module, names in _HOME.items():
         if name in names:
-            home = module if "." in module else f"trustream.topics.{module}"
-            value = getattr(importlib.import_module(home), name)
+            value = getattr(importlib.import_module(f"trustream.topics.{module}"), name)
             globals()[name] = value
             return value
     if name in _MODULES:

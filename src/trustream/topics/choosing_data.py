@@ -116,6 +116,8 @@ def sample_data(
 
 def _sampled(name: str, counts: Any, n_documents: int) -> SampledDocuments:
     """The sample; an error that names its source if it is too small to choose by."""
+    if counts.dtype.kind not in "biuf":
+        raise ValueError(f"{name} holds {counts.dtype} and not numbers, expected counts")
     if counts.ndim != 2:
         raise ValueError(
             f"{name} has {counts.ndim} dimensions, expected rows and columns of counts"

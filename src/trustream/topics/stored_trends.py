@@ -79,6 +79,11 @@ def stored_trends(
     if first > last:
         when = "" if start is None else f" from {date_text(start)} on"
         raise ValueError(f"{store.name} has no documents{when}, so there is nothing to follow")
+    if first == last:
+        raise ValueError(
+            f"all documents of {store.name} that count have the same time, {date_text(first)}: "
+            "there is nothing to follow; give documents a time when they are ingested"
+        )
     # From `since` on, so that bins begin where they were asked to.
     counts = TimeCounts(
         topics, FixedBins.between(first if start is None else start, last, bins), words=n_words > 0
