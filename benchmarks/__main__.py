@@ -14,6 +14,7 @@ import click
 from benchmarks import against as against_package
 from benchmarks import core as core_package
 from benchmarks import evaluation as evaluation_package
+from benchmarks import explore as explore_package
 from benchmarks import peers as peers_package
 from benchmarks import recommend as recommend_package
 from benchmarks import stream as stream_package
@@ -121,6 +122,13 @@ def recommend(study: bool, only: tuple[str, ...], **options: Any) -> None:
 def stream(**options: Any) -> None:
     """Speed of the document store and of training from it."""
     _measure("stream", **options)
+
+
+@main.command()
+@measurements(explore_package.MEASUREMENTS)
+def explore(**options: Any) -> None:
+    """Speed and memory of exploring the topics of a large store."""
+    _measure("explore", **options)
 
 
 @main.command()

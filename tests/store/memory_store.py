@@ -6,7 +6,7 @@ import itertools
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from trustream.store import Record, Settings
+from trustream.store import Record, Settings, StoredText
 from trustream.store.document_slots import is_held_out
 
 
@@ -17,6 +17,8 @@ class MemoryStore:
         self.settings = settings
         self.documents: dict[str, Counter[str]] = {}
         self.times: dict[str, float] = {}
+        self.texts: dict[str, list[str]] = {}
+        self.titles: dict[str, str] = {}
         self.seen: set[str] = set()
         # Documents and words in the order of their first appearance; no number is used twice.
         self.numbers: dict[str, int] = {}
@@ -74,6 +76,8 @@ class MemoryStore:
             document = self.documents[key]
             self.documents[key] = Counter({word: 0 for word in document if word in stay})
             del self.times[key]
+            self.texts.pop(key, None)
+            self.titles.pop(key, None)
         return replaced
 
     def _append(self, record: Record, waiting: dict[str, None], active: set[str | None]) -> None:
@@ -84,6 +88,10 @@ class MemoryStore:
             self.added += not is_held_out(record.key, self.settings.held_out)
         document = self.documents[record.key]
         self.times[record.key] = max(self.times.get(record.key, record.time), record.time)
+        if record.text:
+            self.texts.setdefault(record.key, []).append(record.text)
+        if record.title:
+            self.titles[record.key] = record.title
         pairs = record.words
         for word in pairs:
             if self.settings.fixed and word not in self.words:
@@ -124,6 +132,8 @@ class MemoryStore:
         self.sequence += bool(gone)
         for key in gone:
             del self.documents[key], self.times[key], self.numbers[key]
+            self.texts.pop(key, None)
+            self.titles.pop(key, None)
         self._let_go()
         return len(gone)
 
@@ -151,6 +161,16 @@ class MemoryStore:
         if newest is not None:
             gone += by_age[: max(len(by_age) - newest, 0)]
         return self.delete(gone)
+
+    def kept_texts(self) -> dict[str, StoredText]:
+        """What the store keeps of texts."""
+        limit = self.settings.keep_text
+        if not limit:
+            return {}
+        return {
+            key: StoredText("\n".join(self.texts.get(key, []))[:limit], self.titles.get(key))
+            for key in self.texts.keys() | self.titles.keys()
+        }
 
     def visible(self) -> dict[str, dict[str, int]]:
         """Documents in the order of arrival, with active words."""

@@ -20,6 +20,16 @@ EXTRA = Migration("9999_extra", *[("CREATE TABLE extra (x integer)",)] * 2)
 BROKEN = Migration("9999_broken", *[("CREATE TABLE extra (x integer)", "NOT SQL AT ALL")] * 2)
 
 
+TEXTS = next(step for step in MIGRATIONS if step.name == "0009_texts")
+# The settings of a store cannot be read without it.
+WITHOUT_TEXTS = (
+    "DROP TABLE text",
+    "ALTER TABLE settings DROP COLUMN keep_text",
+    "ALTER TABLE document DROP COLUMN arrival",
+    "DELETE FROM migration WHERE name = '0009_texts'",
+)
+
+
 def fill(address: str) -> None:
     with open_store(address, min_documents=1) as store:
         store.append([Record("a", ["x", "y", "x"])])
@@ -41,8 +51,11 @@ def test_an_older_store_is_brought_up_to_date(
 @pytest.mark.parametrize("n", range(1, len(MIGRATIONS)))
 def test_each_released_step_leads_on(address: str, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     """A store with the first steps only, as an early version would have made it."""
-    use(monkeypatch, MIGRATIONS[:n])
-    open_store(address, min_documents=1).close()
+    use(monkeypatch, (*MIGRATIONS[: min(n, 8)], TEXTS))
+    with open_store(address, min_documents=1) as old:
+        for statement in WITHOUT_TEXTS:
+            # Not as a change of the store, for which the first steps have no tables.
+            old._database._execute(statement)
     use(monkeypatch, MIGRATIONS)
     fill(address)
     with open_store(address) as store:
@@ -52,13 +65,29 @@ def test_each_released_step_leads_on(address: str, monkeypatch: pytest.MonkeyPat
         assert documents(store) == {"a": {"x": 2, "y": 1}}
 
 
+def test_a_store_from_before_texts(address: str) -> None:
+    """Nothing is known of how its documents came by their times; it goes on without texts."""
+    with open_store(address, min_documents=1) as old:
+        old.append([Record("a", ["x"], 5.0), Record("b", ["x"])])
+        execute(old, *WITHOUT_TEXTS)
+    with open_store(address) as store:
+        store.append([Record("c", ["x"], text="new")])
+        found = store.read(["a", "b", "c"])
+        assert found.times is not None and found.times[0] == 5.0
+        assert found.arrival is not None and found.arrival.tolist() == [False, False, True]
+        assert store.settings.keep_text == 0 and store.texts(["c"]) == {}
+        store.append([Record("b", ["x"], replace=True)])
+        assert store.read(["b"]).arrival == [True]
+        assert store.check().ok
+
+
 def test_what_an_older_version_saved_has_a_version(
     address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also what it saves when a newer one has brought the store up to date that it has open."""
     monkeypatch.setattr(saved_bytes, "_PART", 3)
     names = [step.name for step in MIGRATIONS]
-    use(monkeypatch, MIGRATIONS[: names.index("0005_saved_version")])
+    use(monkeypatch, (*MIGRATIONS[: names.index("0005_saved_version")], TEXTS))
     with open_store(address) as old:
         old.save("model", b"many parts")
         old.save("model", b"parts again")

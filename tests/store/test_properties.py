@@ -42,6 +42,8 @@ RECORDS = st.lists(
         st.integers(0, 20).map(float),
         st.none() | st.sampled_from([f"id {i}" for i in range(6)]),
         st.sampled_from([False, False, True]),
+        st.none() | st.sampled_from(["", "Cats", "dogs\n", "ナイフ 🙂", "x" * 300]),
+        st.sampled_from([None, None, "", "Pets", "日本"]),
     ),
     min_size=1,
     max_size=6,
@@ -56,12 +58,17 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             min_documents=st.integers(1, 3),
             max_words=LIMITS,
             vocabulary=VOCABULARIES,
+            keep_text=st.sampled_from([0, 0, 6, True]),
         )
         def make(
-            self, min_documents: int, max_words: int | None, vocabulary: list[str] | None
+            self,
+            min_documents: int,
+            max_words: int | None,
+            vocabulary: list[str] | None,
+            keep_text: bool | int,
         ) -> None:
             self.address = new_address()
-            options: dict[str, Any] = {"held_out": 0.3}
+            options: dict[str, Any] = {"held_out": 0.3, "keep_text": keep_text}
             if vocabulary is None:
                 options |= {"min_documents": min_documents, "max_words": max_words}
             self.store = open_store(self.address, vocabulary=vocabulary, **options)
@@ -109,6 +116,7 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             assert found == expected
             assert list(found) == list(expected)
             assert times(self.store) == [model.times[key] for key in expected]
+            assert self.store.texts(expected) == model.kept_texts()
             assert self.store.vocabulary().words == model.columns
             totals = self.store.totals()
             assert totals.documents == totals.training + totals.held_out == len(expected)

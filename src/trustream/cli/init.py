@@ -29,6 +29,7 @@ Examples:
   trustream init topics.db --model fine --topics 400    # another model
   trustream init postgresql://localhost/topics --topics 400
   trustream init code.db --keep-case --word-pattern '\\w+'
+  trustream init topics.db --keep-text                  # excerpts of documents
 """
 
 
@@ -58,6 +59,17 @@ Examples:
     type=InputFile(),
     help="Only these words, one per line, all from the first document on.",
 )
+@click.option(
+    "--keep-text",
+    is_flag=True,
+    help="Keep the texts of documents too, so that excerpts can be shown; they need space.",
+)
+@click.option(
+    "--text-characters",
+    type=Whole(1, 10_000_000),
+    help="With --keep-text: keep so many characters of each document.  "
+    "[default: 10000, or that of the store]",
+)
 @tokeniser_options()
 @method_option
 @click.option(
@@ -83,6 +95,8 @@ def init(
     min_documents: int | None,
     max_words: int | None,
     vocabulary: Path | None,
+    keep_text: bool,
+    text_characters: int | None,
     method: str,
     preset: str | None,
     batch: int | None,
@@ -102,6 +116,10 @@ def init(
     # What is not given is as in the store, or the default of a new one.
     given = {"held_out": held_out, "min_documents": min_documents, "max_words": max_words}
     options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    if text_characters is not None and not keep_text:
+        raise click.UsageError("--text-characters says how much --keep-text keeps: give both")
+    if keep_text:
+        options["keep_text"] = text_characters or True
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
     prepared = init_store(

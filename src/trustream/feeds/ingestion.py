@@ -125,11 +125,12 @@ def ingest(
 
 
 def _with_tokeniser(store: Store, feed: Feed, given: Any) -> Feed:
-    """The feed, its texts split as those of the store are."""
+    """The feed, its texts split as those of the store are, and kept if the store keeps texts."""
     if feed.format in WITHOUT_TEXT:
         return feed
     tokenise = agreed_tokeniser(store, given, feed.source.name)
-    return feed._replace(options=replace(feed.options, tokenise=tokenise))
+    kept = store.settings.keep_text
+    return feed._replace(options=replace(feed.options, tokenise=tokenise, keep_text=kept))
 
 
 class _Pace(NamedTuple):

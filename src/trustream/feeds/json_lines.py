@@ -12,7 +12,7 @@ from trustream.feeds.items import Items, Mark
 from trustream.feeds.lines import read_line_records
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
-from trustream.feeds.validation import made_key, make_record, make_words
+from trustream.feeds.validation import made_key, make_record, make_words, with_text
 from trustream.store.records import Record
 
 # The fields that words may come from: how an error begins, and what is expected.
@@ -30,9 +30,10 @@ _STRUCTURE = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|[][{}]', re.DOTALL)
 def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
     """Records of objects with `id` and one of `text`, `tokens`, `counts`.
 
-    `options.id_column`, `text_column` and `time_column` name other fields, and "a.b" a field in a
-    field. `time` and `append_id` are taken if they are there, other fields are passed over, and so
-    are empty lines. How an object without an id is named, `options.require_id` tells.
+    `options.id_column`, `text_column`, `time_column` and `title_column` name other fields, and
+    "a.b" a field in a field. `time` and `append_id` are taken if they are there, other fields are
+    passed over, and so are empty lines. How an object without an id is named, `options.require_id`
+    tells.
 
     >>> import io
     >>> from trustream.feeds.sources import StreamSource
@@ -99,13 +100,15 @@ def _record(value: Any, name: str, number: int, options: Options) -> Record:
     content = _content(value, options.text_column)
     if key is _MISSING:
         key = made_key(name, number, content, options)
-    if isinstance(content, str):
-        content = make_words(options.tokenise, content)
+    words = make_words(options.tokenise, content) if isinstance(content, str) else content
     if options.time_column is None:
         time = value.get("time")
     elif (time := _field(value, options.time_column)) is _MISSING:
         raise _no_field(value, options.time_column)
-    return make_record(key, content, time, value.get("append_id"), options.max_words)
+    record = make_record(key, words, time, value.get("append_id"), options.max_words)
+    if not options.keep_text:
+        return record
+    return with_text(record, content, _field(value, options.title_column), options)
 
 
 def _content(value: dict[str, Any], column: str) -> Any:

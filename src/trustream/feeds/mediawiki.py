@@ -11,7 +11,7 @@ from trustream.feeds.errors import FeedError, InvalidValue, too_long
 from trustream.feeds.items import Items, Mark, make_items
 from trustream.feeds.options import Options
 from trustream.feeds.sources import FileSource, Source
-from trustream.feeds.validation import make_record, make_words
+from trustream.feeds.validation import make_record, make_words, with_text
 from trustream.feeds.wiki_markup import MEDIA, strip_markup
 from trustream.store.records import Record
 
@@ -110,10 +110,11 @@ def _record(page: Page, options: Options, media: frozenset[str]) -> Record | Non
     revisions = root.findall("revision")
     if not revisions:
         raise InvalidValue("has no revision", field="the page")
-    text = revisions[-1].findtext("text") or ""
-    words = make_words(options.tokenise, strip_markup(text, media))
+    text = strip_markup(revisions[-1].findtext("text") or "", media)
+    words = make_words(options.tokenise, text)
     time = revisions[-1].findtext("timestamp")
-    return make_record(key.strip(), words, time, max_words=options.max_words)
+    record = make_record(key.strip(), words, time, max_words=options.max_words)
+    return with_text(record, text, root.findtext("title"), options)
 
 
 def _media(source: Source) -> frozenset[str]:

@@ -55,6 +55,9 @@ class Options:
             count, which must be whole.
         in_order: "ratings" are sorted by time first, in temporary files.
         page_key: "title" or "id" of a page of a MediaWiki dump.
+        title_column: column, or field, of titles, which records take along with their texts.
+        keep_text: characters of its text that a record takes along, for a store that keeps texts;
+            0 is none, and no title either. `ingest` asks the store.
 
     >>> Options(threshold=4).rating_column
     'rating'
@@ -79,6 +82,8 @@ class Options:
     threshold: float | None = None
     in_order: bool = False
     page_key: str = "title"
+    title_column: str = "title"
+    keep_text: int = 0
 
     def __post_init__(self) -> None:
         for name in ("max_bytes", "max_words", "max_columns", "max_depth"):

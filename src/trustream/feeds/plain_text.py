@@ -6,7 +6,7 @@ from trustream.feeds.items import Items, Mark
 from trustream.feeds.lines import read_line_records
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
-from trustream.feeds.validation import make_record, make_words
+from trustream.feeds.validation import make_record, make_words, with_text
 from trustream.store.records import Record
 
 
@@ -24,6 +24,7 @@ def read_plain_text(source: Source, mark: Mark, options: Options) -> Items:
 
     def record(text: str, number: int) -> Record:
         words = make_words(options.tokenise, text)
-        return make_record(f"{name}:{number}", words, max_words=options.max_words)
+        made = make_record(f"{name}:{number}", words, max_words=options.max_words)
+        return with_text(made, text, None, options) if options.keep_text else made
 
     return read_line_records(source, mark, options, record)

@@ -21,6 +21,7 @@ from trustream.feeds.validation import (
     make_words,
     short_repr,
     unexpected,
+    with_text,
 )
 from trustream.store.records import Record
 
@@ -40,11 +41,15 @@ def read_document_table(
     name = options.name or source.name
     optional = [] if options.needs_id else [options.id_column]
     wanted = [options.id_column, options.text_column, options.time_column]
+    if options.keep_text:
+        wanted.append(options.title_column)
+        if options.title_column == Options().title_column:
+            optional.append(options.title_column)
 
     def document(row: Row) -> Record:
         values = row.checked()
         key = values.get(options.id_column) if options.id_column else None
-        content = values[options.text_column]
+        text = content = values[options.text_column]
         if key is None and not options.needs_id:
             key = made_key(name, row.line, content, options)
         if isinstance(content, str):
@@ -54,7 +59,10 @@ def read_document_table(
         elif not isinstance(content, list):
             raise unexpected("the text", content, "a string or a list of tokens")
         time = _time(values, options.time_column)
-        return make_record(key, content, time, max_words=options.max_words)
+        record = make_record(key, content, time, max_words=options.max_words)
+        if not options.keep_text:
+            return record
+        return with_text(record, text, values.get(options.title_column), options)
 
     rows = _rows(source, mark, options, wanted, optional, parquet)
     return make_items(source.name, mark, rows, document)

@@ -10,6 +10,7 @@ import json
 import math
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from hashlib import blake2b
 from typing import Any
@@ -60,6 +61,20 @@ def make_record(
         None if time is None else make_time(time),
         None if append_id is None else make_name("append_id", append_id),
     )
+
+
+def with_text(record: Record, text: Any, title: Any, options: Options) -> Record:
+    """The record with what a store may keep of its text, if it comes from one, and its title.
+
+    >>> kept = with_text(Record("a", ["cats"]), "Cats!", "Pets", Options(keep_text=4))
+    >>> kept.text, kept.title
+    ('Cats', 'Pets')
+    """
+    if not options.keep_text:
+        return record
+    kept = text[: options.keep_text] if isinstance(text, str) else None
+    named = title.strip()[:MAX_CHARACTERS] if isinstance(title, str) else None
+    return replace(record, text=kept, title=named or None)
 
 
 def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> Sequence[str]:

@@ -45,6 +45,7 @@ class Answer(NamedTuple):
     Attributes:
         entries: an item each, (offset, number, line) and what it has: nothing, a bad record, or
             (key, words, time, append id); words are the number of codes, or as the record has them.
+            Text and title come last where they are kept.
         codes: codes of all records, one after the other.
         tables: by how many of the codes the words are in which table; whether it is a new one, and
             the words that came to it.
@@ -100,6 +101,8 @@ class Maker:
                         parts.append((words.table, words.codes))
                         words = len(words)
                     what = record.key, words, record.time, record.append_id
+                    if self._options.keep_text:
+                        what = *what, record.text, record.title
                 entries.append((*item.mark, item.line, *what))
         except FeedError as stopped:
             error = stopped
@@ -147,14 +150,14 @@ class Unpacker:
                 bad: BadRecord | None = what[0] if what else None
                 yield Item(mark, line, bad=bad)
                 continue
-            key, words, time, append_id = what
+            key, words, time, append_id, *kept = what
             if type(words) is int:
                 stop = place + words
                 while stop > end:
                     end += self._take(next(tables))
                 words = CodedWords(self._table, codes[place:stop])
                 place = stop
-            yield Item(mark, line, Record(key, words, time, append_id))
+            yield Item(mark, line, Record(key, words, time, append_id, False, *kept))
         for table in tables:
             self._take(table)
         if answer.error is not None:

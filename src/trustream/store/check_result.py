@@ -50,6 +50,11 @@ KINDS = {
         "a repair keeps what can be read of them; then delete them and ingest them again",
         repairable=True,
     ),
+    "texts": Kind(
+        "texts cannot be read, or no document has them",
+        "a repair removes them; ingest these documents again to have their texts",
+        repairable=True,
+    ),
     "repeated": Kind("what should be there once is there several times", _RESTORE),
     "keys": Kind("keys are not valid", _RESTORE),
     "numbers": Kind("numbers of documents are not valid", _RESTORE),

@@ -20,16 +20,18 @@ from trustream.store.migrations import missing
 from trustream.store.records import Position, Settings
 from trustream.store.restore_detector import RestoreDetector
 from trustream.store.table_rows import Counters, DocumentRow, LostWords
+from trustream.store.text_table import TextTable
 
 T = TypeVar("T")
 # Settings of a new store; whatever else it starts with is written by the call.
 FirstSettings = Callable[["Database"], Settings]
 
-DOCUMENT = "place, number, key, time, content"
+DOCUMENT = "place, number, key, time, content, arrival"
+_SETTINGS = "held_out, min_documents, max_words, fixed, keep_text"
 _LOST_WORDS = "documents, tokens, words, repaired"
 
 
-class Database(LeaseTable):
+class Database(LeaseTable, TextTable):
     """A database that holds one store.
 
     Args:
@@ -42,8 +44,6 @@ class Database(LeaseTable):
     """
 
     _DIALECT: ClassVar[Literal["sqlite", "postgres"]]
-
-    settings: Settings
 
     def __init__(self, url: str, name: str) -> None:
         self.url, self.name = url, name
@@ -66,13 +66,6 @@ class Database(LeaseTable):
     @abstractmethod
     def leave(self, *, quiet: bool) -> None:
         """Let go of it in a child process, see `fork_safety`."""
-
-    @abstractmethod
-    def _select_in(self, query: str, kind: str, values: Sequence[object]) -> Any:
-        """The same for a query that ends with a column: rows in which it has one of the values.
-
-        `kind` is the column's type: text or bigint.
-        """
 
     @abstractmethod
     def stream(self, statement: str) -> Iterator[tuple[Any, ...]]:
@@ -102,15 +95,14 @@ class Database(LeaseTable):
             self._execute("INSERT INTO migration VALUES (?, ?)", step.name, time.time())
         if not applied:
             self._execute(
-                "INSERT INTO settings (held_out, min_documents, max_words, fixed)"
-                " VALUES (?, ?, ?, ?)",
+                f"INSERT INTO settings ({_SETTINGS}) VALUES (?, ?, ?, ?, ?)",
                 *astuple(first(self)),
             )
 
     def _read_settings(self) -> Settings:
-        query = "SELECT held_out, min_documents, max_words, fixed FROM settings"
-        held_out, min_documents, max_words, fixed = self._execute(query).fetchone()
-        return Settings(held_out, min_documents, max_words, bool(fixed))
+        query = f"SELECT {_SETTINGS} FROM settings"
+        held_out, min_documents, max_words, fixed, keep_text = self._execute(query).fetchone()
+        return Settings(held_out, min_documents, max_words, bool(fixed), keep_text)
 
     def tokeniser(self, *, write: bool = False) -> str | None:
         """How texts become words, as JSON; with `write`, nobody else changes it meanwhile."""
@@ -199,11 +191,12 @@ class Database(LeaseTable):
     def keys_and_contents(
         self, places: Sequence[int], *, times: bool = False
     ) -> list[tuple[Any, ...]]:
-        """(place, key, content), or with the time at the end, of the documents in these places.
+        """(place, key, content) of the documents in these places, in any order.
 
-        They come in any order.
+        With `times`, the time and whether it is that of the arrival come after them.
         """
-        query = f"SELECT place, key, content{', time' if times else ''} FROM document WHERE place"
+        more = ", time, arrival" if times else ""
+        query = f"SELECT place, key, content{more} FROM document WHERE place"
         return list(self._select_in(query, "bigint", places))
 
     def by_place(self, places: Sequence[int]) -> list[DocumentRow]:
@@ -215,6 +208,13 @@ class Database(LeaseTable):
         """Documents that came after one, in order."""
         query = f"SELECT {DOCUMENT} FROM document WHERE number > ? ORDER BY number LIMIT ?"
         return list(map(DocumentRow._make, self._execute(query, number, limit)))
+
+    def time_range(self) -> tuple[float, float] | None:
+        """The earliest and the latest time of a document, by the index of times."""
+        first, last = self._execute(
+            "SELECT (SELECT min(time) FROM document), (SELECT max(time) FROM document)"
+        ).fetchone()
+        return None if first is None else (first, last)
 
     def places_before(self, time: float) -> list[int]:
         """Places of the documents with an earlier time."""

@@ -26,6 +26,7 @@ from trustream.store.records import (
     Position,
     Record,
     Settings,
+    StoredText,
     Totals,
     Vocabulary,
     VocabularyChanges,
@@ -279,6 +280,17 @@ class DocumentStore(SavedBytes, Store):
     @guarded
     def _arrivals(self, after: int, n: int, training: bool = False) -> tuple[Documents, int]:
         return self._reader.arrivals(after, n, training=training)
+
+    @guarded
+    def time_range(self) -> tuple[float, float] | None:
+        return self._database.run(self._database.time_range, write=False)
+
+    def texts(self, keys: Iterable[str]) -> dict[str, StoredText]:
+        return self._texts(_possible(_several(keys)))
+
+    @guarded
+    def _texts(self, keys: list[str]) -> dict[str, StoredText]:
+        return self._reader.texts(keys)
 
     def vocabulary(self) -> Vocabulary:
         changes = self.vocabulary_since(-1)

@@ -24,6 +24,7 @@ from trustream.store.table_checks import (
     check_columns,
     check_frequencies,
     check_names,
+    check_texts,
     check_unique,
     check_used,
 )
@@ -60,6 +61,7 @@ def check(
     recount = recount_documents(database, words, findings, suspects.add)
     check_unique(database, findings)
     check_names(database, findings)
+    wrong_texts = check_texts(database, findings)
     check_used(database, words, recount, findings)
     active = check_columns(database, words, recount, findings)
     frequencies = check_frequencies(database, words, recount, findings)
@@ -69,6 +71,9 @@ def check(
     _find_suspects(database, lost, set(recount.keys), suspects)
     repaired: Collection[str] = ()
     if repairs:
+        if wrong_texts:
+            database.overwrite()
+            database.clear_texts(wrong_texts)
         repaired = repair(database, _later(counters, least), words, recount, active, findings)
         if lost is not None and lost.repaired is None:
             database.put_lost_words(lost._replace(repaired=time.time()))

@@ -36,7 +36,7 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
 
     >>> [step.name for step in missing([], "new.db")]
     ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version',
-     '0006_leases', '0007_tokeniser', '0008_words_leave']
+     '0006_leases', '0007_tokeniser', '0008_words_leave', '0009_texts']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -210,6 +210,22 @@ _WORDS_LEAVE = Migration(
     ),
 )
 
+# Texts of documents, by their numbers, in stores that keep them; and whether the time of a document
+# is that of its arrival, which is not known of those that are there.
+_TEXTS = Migration(
+    "0009_texts",
+    sqlite=(
+        "ALTER TABLE settings ADD COLUMN keep_text INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE text (document INTEGER PRIMARY KEY, content BLOB NOT NULL)",
+        "ALTER TABLE document ADD COLUMN arrival INTEGER",
+    ),
+    postgres=(
+        "ALTER TABLE settings ADD COLUMN keep_text bigint NOT NULL DEFAULT 0",
+        "CREATE TABLE text (document bigint PRIMARY KEY, content bytea NOT NULL)",
+        "ALTER TABLE document ADD COLUMN arrival boolean",
+    ),
+)
+
 MIGRATIONS = (
     _DOCUMENTS,
     _APPEND_IDS,
@@ -219,4 +235,5 @@ MIGRATIONS = (
     _LEASES,
     _TOKENISER,
     _WORDS_LEAVE,
+    _TEXTS,
 )

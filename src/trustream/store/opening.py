@@ -14,6 +14,7 @@ from trustream.store.addresses import resolve_address
 from trustream.store.database import Database, FirstSettings
 from trustream.store.document_store import DocumentStore
 from trustream.store.errors import StoreError
+from trustream.store.kept_texts import KEPT_CHARACTERS, MAX_KEPT
 from trustream.store.limits import name_fault
 from trustream.store.records import Settings
 from trustream.tokenisers import Specification, Tokenise, difference, specification
@@ -28,6 +29,7 @@ def open_store(
     max_words: int | EllipsisType | None = ...,
     vocabulary: Iterable[str] | None = None,
     tokeniser: Tokenise | None = None,
+    keep_text: bool | int | EllipsisType = ...,
 ) -> DocumentStore:
     """Open a document store, or make a new one if there is none.
 
@@ -42,6 +44,9 @@ def open_store(
         vocabulary: the active words, once and for all, in the order of their columns.
         tokeniser: how texts become words, a `trustream.text.Tokeniser`; the store keeps it, if it
             does not have one yet. Of another function the name is kept.
+        keep_text: whether to keep texts that records come with (`Record.text`), the first 10,000
+            characters of each document; or how many characters instead. A new store keeps none
+            unless it is told to.
 
     Settings that are left out are those that the store was made with, or the defaults of
     `Settings` for a new one.
@@ -60,8 +65,12 @@ def open_store(
     given: dict[str, Any] = {name: value for name, value in asked.items() if value is not ...}
     words = None if vocabulary is None else _check_vocabulary(vocabulary, given)
     _check(given)
+    if keep_text is not ...:
+        given["keep_text"] = _check_keep_text(keep_text)
     kept = None if tokeniser is None else specification(tokeniser)
     settings = replace(Settings(), **given)
+    if settings.keep_text is True:
+        settings = replace(settings, keep_text=KEPT_CHARACTERS)
     if words is not None:
         settings = replace(settings, fixed=True, min_documents=1, max_words=None)
 
@@ -116,6 +125,17 @@ def _check(given: dict[str, Any]) -> None:
             raise ValueError(f"{name} is {value!r}; give a whole number, 1 or more")
 
 
+def _check_keep_text(value: Any) -> int:
+    """Characters, or True for as many as the store has, or usually has."""
+    if value is False:
+        return 0
+    if value is not True and not (isinstance(value, int) and 0 <= value <= MAX_KEPT):
+        raise ValueError(
+            f"keep_text is {value!r}; give True, False, or a number of characters up to {MAX_KEPT}"
+        )
+    return value
+
+
 def _check_vocabulary(vocabulary: Iterable[str], given: dict[str, Any]) -> list[str]:
     for name in ("min_documents", "max_words"):
         if name in given:
@@ -143,7 +163,7 @@ def _compare(store: DocumentStore, given: dict[str, Any], words: list[str] | Non
     """Raise an error for settings that the store was not made with."""
     for name, value in given.items():
         kept = getattr(store.settings, name)
-        if value != kept:
+        if value != kept and not (name == "keep_text" and value is True and kept):
             raise StoreError(
                 f"{store.name} was made with {name}={kept!r}, not {value!r}; leave {name} out, "
                 "or make a new store"

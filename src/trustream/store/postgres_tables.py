@@ -10,7 +10,7 @@ import psycopg
 from trustream.store.database import DOCUMENT, Database
 from trustream.store.table_rows import DocumentRow
 
-_DOCUMENT_TYPES = ("int8", "int8", "text", "float8", "bytea")
+_DOCUMENT_TYPES = ("int8", "int8", "text", "float8", "bytea", "bool")
 
 
 class PostgresTables(Database):
@@ -67,13 +67,13 @@ class PostgresTables(Database):
         self._copy(f"document ({DOCUMENT})", _DOCUMENT_TYPES, rows)
 
     def update(self, rows: Sequence[DocumentRow], *, times: bool) -> None:
-        places, _, _, seconds, contents = _transposed(rows, 5)
-        time = "time = n.time," if times else ""
+        places, _, _, seconds, contents, arrival = _transposed(rows, 6)
+        time = "time = n.time, arrival = n.arrival," if times else ""
         self._connection.execute(
             f"UPDATE document AS d SET {time} content = n.content"
-            " FROM unnest(%s::bigint[], %s::double precision[], %b::bytea[])"
-            " AS n (place, time, content) WHERE d.place = n.place",
-            (places, seconds, contents),
+            " FROM unnest(%s::bigint[], %s::double precision[], %b::bytea[], %s::boolean[])"
+            " AS n (place, time, content, arrival) WHERE d.place = n.place",
+            (places, seconds, contents, arrival),
         )
 
     def remove(self, places: Sequence[int]) -> None:
@@ -84,6 +84,15 @@ class PostgresTables(Database):
             "UPDATE document AS d SET place = m.there"
             " FROM unnest(%s::bigint[], %s::bigint[]) AS m (here, there) WHERE d.place = m.here",
             _transposed(moves, 2),
+        )
+
+    # --- texts
+
+    def put_texts(self, texts: Sequence[tuple[int, bytes]]) -> None:
+        self._connection.execute(
+            "INSERT INTO text SELECT * FROM unnest(%s::bigint[], %b::bytea[])"
+            " ON CONFLICT (document) DO UPDATE SET content = excluded.content",
+            _transposed(texts, 2),
         )
 
     # --- feeds and saved bytes

@@ -26,6 +26,7 @@ from trustream.store.records import (
     Position,
     Record,
     Settings,
+    StoredText,
     Totals,
     Vocabulary,
     VocabularyChanges,
@@ -209,6 +210,15 @@ class Store(Leasing, Protocol):
 
         Documents are numbered in the order of their arrival; -1 is before the first. Returns the
         documents as they are now, and the number of the last of the n.
+        """
+
+    def time_range(self) -> tuple[float, float] | None:
+        """The earliest and the latest time of a document, found quickly; None without documents."""
+
+    def texts(self, keys: Iterable[str]) -> dict[str, StoredText]:
+        """The texts of documents by their keys, those that there are.
+
+        Only stores that keep texts have any (`Settings.keep_text`).
         """
 
     def vocabulary(self) -> Vocabulary:

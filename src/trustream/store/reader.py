@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
-from trustream.store.records import Documents, VocabularyChanges
+from trustream.store.kept_texts import unpack_text
+from trustream.store.records import Documents, StoredText, VocabularyChanges
 from trustream.store.table_rows import Counters, DocumentRow
 
 
@@ -36,12 +38,14 @@ class Reader:
             there = counters.held_out if held_out else counters.training
             places = draw_places(n, there, rng, held_out).tolist()
             # Most of what a trainer waits for: only what it needs.
-            drawn = self._database.keys_and_contents(places, times=times)
-            rows = {row[0]: row for row in drawn}
+            values = self._database.keys_and_contents(places, times=times)
+            rows = {row[0]: row for row in values}
             found = [rows[place] for place in places]
             keys, contents = [row[1] for row in found], [row[2] for row in found]
-            seconds = [row[3] for row in found] if times else None
-            return self._documents(keys, contents, seconds, counters)
+            drawn = self._documents(keys, contents, counters)
+            if not times:
+                return drawn
+            return _timed(drawn, [row[3] for row in found], [row[4] for row in found])
 
         return self._database.run(work, write=False)
 
@@ -69,6 +73,13 @@ class Reader:
 
         return self._database.run(work, write=False)
 
+    def texts(self, keys: Sequence[str]) -> dict[str, StoredText]:
+        """See `Store.texts`."""
+        if not self._database.settings.keep_text:
+            return {}
+        found = self._database.run(lambda: self._database.texts_by_key(keys), write=False)
+        return {key: unpack_text(content) for key, content in found}
+
     def vocabulary_since(self, version: int) -> VocabularyChanges:
         """See `Store.vocabulary_since`."""
 
@@ -82,14 +93,11 @@ class Reader:
 
     def _of_rows(self, rows: Sequence[DocumentRow], counters: Counters) -> Documents:
         keys, contents = [row.key for row in rows], [row.content for row in rows]
-        return self._documents(keys, contents, [row.time for row in rows], counters)
+        found = self._documents(keys, contents, counters)
+        return _timed(found, [row.time for row in rows], [row.arrival for row in rows])
 
     def _documents(
-        self,
-        keys: list[str],
-        contents: Sequence[bytes],
-        times: list[float] | None,
-        counters: Counters,
+        self, keys: list[str], contents: Sequence[bytes], counters: Counters
     ) -> Documents:
         """Rows over columns; words that are not active are left out."""
         if counters.vocabulary != self._active.version:
@@ -109,5 +117,10 @@ class Reader:
             counts=counts.astype(np.float32),
             sequence=counters.sequence,
             vocabulary=counters.vocabulary,
-            times=None if times is None else np.array(times, np.float64),
         )
+
+
+def _timed(documents: Documents, times: list[float], arrival: list[bool | None]) -> Documents:
+    """Documents with their times."""
+    seconds, is_arrival = np.array(times, np.float64), np.array(arrival, bool)
+    return replace(documents, times=seconds, arrival=is_arrival)

@@ -120,18 +120,27 @@ def not_replaced(records: list[Record]) -> list[int]:
     return [i for i, record in enumerate(records) if i >= last.get(record.key, 0)]
 
 
-def latest_times(records: list[Record], of_record: list[int], n: int, now: float) -> list[float]:
-    """The latest time of each of n documents.
+def latest_times(
+    records: list[Record], of_record: list[int], n: int, now: float
+) -> tuple[list[float], list[bool]]:
+    """The latest time of each of n documents, and whether it is now because none was given.
 
-    >>> latest_times([Record("a", [], 5.0), Record("a", []), Record("b", [])], [0, 0, 1], 2, 7.0)
-    [7.0, 7.0]
+    >>> records = [Record("a", [], 5.0), Record("a", []), Record("b", [], 9.0)]
+    >>> latest_times(records, [0, 0, 1], 2, 7.0)
+    ([7.0, 9.0], [True, False])
     """
     given = [record.time for record in records]
-    if given.count(None) == len(given):
-        return [now] * n
+    n_none = given.count(None)
+    if n_none == len(given):
+        return [now] * n, [True] * n
     times = np.full(n, -np.inf)
     np.maximum.at(times, of_record, [now if time is None else float(time) for time in given])
-    return times.tolist()
+    if not n_none:
+        return times.tolist(), [False] * n
+    named = np.full(n, -np.inf)
+    dated = [i for i, time in enumerate(given) if time is not None]
+    np.maximum.at(named, np.array(of_record)[dated], [float(given[i] or 0) for i in dated])
+    return times.tolist(), (named < times).tolist()
 
 
 def check_words(batch: RecordBatch, suspects: Iterable[object]) -> None:
@@ -159,6 +168,8 @@ def _are_names_fine(records: list[Record]) -> bool:
         names += [record.append_id for record in records if record.append_id is not None]
         times = {record.time for record in records if record.time is not None}
         flags = {type(record.replace) for record in records}
+        texts = {type(record.text) for record in records}
+        texts.update([type(record.title) for record in records])
         text = "".join(names)
         text.encode()
     except (AttributeError, TypeError, UnicodeEncodeError):
@@ -166,7 +177,8 @@ def _are_names_fine(records: list[Record]) -> bool:
     lengths = set(map(len, names))
     short = min(lengths, default=1) >= 1 and max(lengths, default=1) <= MAX_CHARACTERS
     plain = set(map(type, times)) <= {int, float} and all(map(math.isfinite, times))
-    return short and "\0" not in text and plain and flags <= {bool}
+    fine = flags <= {bool} and texts <= {str, type(None)}
+    return short and "\0" not in text and plain and fine
 
 
 def _check_names(index: int, record: Record) -> None:
@@ -184,6 +196,11 @@ def _check_names(index: int, record: Record) -> None:
         raise RecordError(index, f"time is {time!r}; give seconds since 1970, or None for now")
     if not isinstance(record.replace, bool):
         raise RecordError(index, f"replace is {_short(record.replace)}; give True or False")
+    for name in ("text", "title"):
+        value = getattr(record, name)
+        if not isinstance(value, str | None):
+            kind = type(value).__name__
+            raise RecordError(index, f"{name} is of type {kind}; give a string, or None for none")
 
 
 def _check_tokens(index: int, content: object) -> None:

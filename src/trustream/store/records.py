@@ -25,6 +25,10 @@ class Record:
         replace: whether the record takes the place of all that the document has, its time too;
             parts that come later are added to it. Without words the document stays, empty:
             `Store.delete` removes it.
+        text: what the words were made of, for a store that keeps texts (`Settings.keep_text`);
+            others pass it over. Parts are kept one after the other, each on a line of its own.
+        title: of the document, for people; kept with the text, cut at 500 characters. That of a
+            later part counts.
     """
 
     key: str
@@ -32,6 +36,21 @@ class Record:
     time: float | None = None
     append_id: str | None = None
     replace: bool = False
+    text: str | None = field(default=None, repr=False)
+    title: str | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredText:
+    """The text of a document, as a store keeps it.
+
+    Attributes:
+        text: its first characters, as many as the store keeps (`Settings.keep_text`).
+        title: None if it came without one.
+    """
+
+    text: str
+    title: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +141,8 @@ class Documents:
         times: (D,) float64, the time of each document in seconds since 1970: the latest of its
             records' (`Record.time`), which is when it arrived where none was given. None if they
             were not asked for, by `Store.draw`.
+        arrival: (D,) bool, where the time is that of the arrival; None as well. Documents that a
+            version without this wrote are taken to have had a time.
     """
 
     keys: list[str]
@@ -131,6 +152,7 @@ class Documents:
     sequence: int
     vocabulary: int
     times: NDArray[np.float64] | None = None
+    arrival: NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +195,11 @@ class Settings:
             columns to others. None is no limit.
         fixed: whether the vocabulary was given and does not grow. Then other words are not kept,
             `min_documents` is 1 and `max_words` None.
+        keep_text: characters of each document's text that are kept; 0 keeps no texts.
     """
 
     held_out: float = 0.02
     min_documents: int = 5
     max_words: int | None = 200_000
     fixed: bool = False
+    keep_text: int = 0

@@ -50,14 +50,14 @@ class SqliteTables(Database):
 
     def insert(self, rows: Sequence[DocumentRow]) -> None:
         self._connection.executemany(
-            f"INSERT INTO document ({DOCUMENT}) VALUES (?, ?, ?, ?, ?)", rows
+            f"INSERT INTO document ({DOCUMENT}) VALUES (?, ?, ?, ?, ?, ?)", rows
         )
 
     def update(self, rows: Sequence[DocumentRow], *, times: bool) -> None:
         if times:
             self._connection.executemany(
-                "UPDATE document SET time = ?, content = ? WHERE place = ?",
-                [(row.time, row.content, row.place) for row in rows],
+                "UPDATE document SET time = ?, content = ?, arrival = ? WHERE place = ?",
+                [(row.time, row.content, row.arrival, row.place) for row in rows],
             )
         else:
             # Leaves the index of times alone.
@@ -73,6 +73,11 @@ class SqliteTables(Database):
 
     def move(self, moves: Sequence[tuple[int, int]]) -> None:
         self._connection.executemany("UPDATE document SET place = ?2 WHERE place = ?1", moves)
+
+    # --- texts
+
+    def put_texts(self, texts: Sequence[tuple[int, bytes]]) -> None:
+        self._connection.executemany("INSERT OR REPLACE INTO text VALUES (?, ?)", texts)
 
     # --- feeds
 

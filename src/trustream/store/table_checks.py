@@ -11,6 +11,7 @@ from trustream.store import document_frequencies
 from trustream.store.active_words import ActiveWords, ColumnChange, Ints, waiting_words
 from trustream.store.check_result import Findings
 from trustream.store.database import Database
+from trustream.store.kept_texts import unpack_text
 from trustream.store.limits import name_fault
 from trustream.store.recount import NumberedWords, Recount, whole
 
@@ -18,7 +19,7 @@ _EXAMPLES = 20
 _UNIQUE = (
     ("document", "key"), ("document", "number"), ("document", "place"),
     ("word", "word"), ("word", "number"), ("seen", "append_id"), ("feed", "name"),
-    ("saved_version", "name"),
+    ("saved_version", "name"), ("text", "document"),
 )  # fmt: skip
 
 
@@ -52,6 +53,31 @@ def check_names(database: Database, findings: Findings) -> None:
             findings.add("saved", f"{name!r:.60} has {n} parts, the last of them number {last}")
         if whole(version) < 1:
             findings.add("saved", f"{name!r:.60} has the version {version!r:.60}")
+
+
+def check_texts(database: Database, findings: Findings) -> list[int]:
+    """Check the texts that are kept; the numbers of those that are wrong."""
+    wrong: list[int] = []
+    limit = database.settings.keep_text
+    for number, content, key in database.stream(
+        "SELECT t.document, t.content, d.key FROM text AS t"
+        " LEFT JOIN document AS d ON d.number = t.document"
+    ):
+        fault = None
+        if key is None:
+            fault = "is of no document"
+        elif not limit:
+            fault = "is kept, though the store keeps no texts"
+        else:
+            try:
+                unpack_text(content, limit)
+            except ValueError as error:
+                fault = str(error)
+        if fault is not None:
+            whose = f"number {number}" if key is None else f"{key!r:.60}"
+            findings.add("texts", f"the text of {whose} {fault}")
+            wrong.append(number)
+    return wrong
 
 
 def _is_object(text: Any) -> bool:

@@ -45,6 +45,8 @@ class DocumentRow(NamedTuple):
         key: the name that its owner chose.
         time: seconds since 1970.
         content: its words and counts, see `document_encoding`.
+        arrival: whether the time is that of its arrival, for it came without one; None if a version
+            that did not note it has written the document.
     """
 
     place: int
@@ -52,6 +54,7 @@ class DocumentRow(NamedTuple):
     key: str
     time: float
     content: bytes
+    arrival: bool | None = False
 
 
 class LostWords(NamedTuple):

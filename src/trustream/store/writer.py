@@ -26,6 +26,7 @@ from trustream.store.document_encoding import (
     unpack_batch,
 )
 from trustream.store.document_slots import close_holes, is_held_out, place_of
+from trustream.store.kept_texts import keep_texts
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
 from trustream.store.records import Appended, Position, Record
@@ -128,7 +129,9 @@ class Writer:
         counters.sequence += 1
         n_before = counters.next_document
         times = latest_times(fresh, of_record, len(order), now)
-        self._store(counters, order, rows, both, times, replaced)
+        stored = self._store(counters, order, rows, both, times, replaced)
+        if self._settings.keep_text:
+            keep_texts(self._database, fresh, of_record, stored, rows, replaced)
         n_tokens, n_removed, added = int(new.counts.sum()), 0, new.pairs[fresh_pairs]
         lost = np.zeros(0, np.int64)
         if replaced:
@@ -186,23 +189,25 @@ class Writer:
         order: dict[str, int],
         rows: dict[int, DocumentRow],
         total: PairCounts,
-        times: list[float],
+        times: tuple[list[float], list[bool]],
         replaced: Set[int],
-    ) -> None:
-        """Write the documents, new ones into the next slots."""
+    ) -> list[int]:
+        """Write the documents, new ones into the next slots; their numbers."""
         if replaced:
             self._database.overwrite()
         packed = pack(total, len(order))
         new: list[DocumentRow] = []
         changed: list[DocumentRow] = []
         later: list[DocumentRow] = []
-        for (key, i), time, content in zip(order.items(), times, packed, strict=True):
+        numbers: list[int] = []
+        for (key, i), time, arrival, content in zip(order.items(), *times, packed, strict=True):
             row = rows.get(i)
             if row is not None:
                 if time > row.time or i in replaced:
-                    later.append(DocumentRow(row.place, row.number, key, time, content))
+                    later.append(DocumentRow(row.place, row.number, key, time, content, arrival))
                 else:
-                    changed.append(DocumentRow(row.place, row.number, key, row.time, content))
+                    changed.append(row._replace(content=content))
+                numbers.append(row.number)
                 continue
             if is_held_out(key, self._settings.held_out):
                 place = place_of(counters.held_out, True)
@@ -211,7 +216,8 @@ class Writer:
                 place = place_of(counters.training, False)
                 counters.training += 1
                 counters.added += 1
-            new.append(DocumentRow(place, counters.next_document, key, time, content))
+            new.append(DocumentRow(place, counters.next_document, key, time, content, arrival))
+            numbers.append(counters.next_document)
             counters.next_document += 1
         if new:
             self._database.insert(new)
@@ -221,6 +227,7 @@ class Writer:
         if later:
             self._database.update(sorted(later), times=True)
         self._cache.put([*new, *changed, *later])
+        return numbers
 
     # --- deleting
 
@@ -237,10 +244,12 @@ class Writer:
         lost: list[Ints] = []
         for start in range(0, len(places), _AT_ONCE):
             part = places[start : start + _AT_ONCE]
-            _, all_words, counts = unpack([row.content for row in self._database.by_place(part)])
+            rows = self._database.by_place(part)
+            _, all_words, counts = unpack([row.content for row in rows])
             counters.tokens -= int(counts.sum(dtype=np.int64))
             lost.append(self._words.lose(counters, all_words.astype(np.int64)))
             self._database.remove(part)
+            self._database.remove_texts([row.number for row in rows])
         self._words.drop(counters, np.concatenate(lost))
         training = [place for place in places if place >= 0]
         held_out = [~place for place in places if place < 0]

@@ -77,8 +77,8 @@ def init_store(
         How texts become words, which the store keeps; None is the usual way in a new store, and
         what was kept in one that is there.
     **options
-        Settings of the store: `held_out`, `min_documents`, `max_words` and `vocabulary` of
-        `open_store`.
+        Settings of the store: `held_out`, `min_documents`, `max_words`, `vocabulary` and
+        `keep_text` of `open_store`.
 
     Raises
     ------

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         merging,
         set_labels,
     )
+    from trustream.topics.exploring import explore
     from trustream.topics.over_time import TimeCounts, topics_over_time
     from trustream.topics.pictures import (
         plot_choice,
@@ -65,6 +66,7 @@ __all__ = [
     "choose_n_components",
     "delete_topics",
     "deleting",
+    "explore",
     "gather",
     "inference",
     "merge_topics",
@@ -99,6 +101,7 @@ _HOME = {
     "editing": (
         "change_after", "delete_topics", "deleting", "merge_topics", "merging", "set_labels",
     ),
+    "exploring": ("explore",),
     "over_time": ("TimeCounts", "topics_over_time"),
     "pictures": (
         "plot_choice", "plot_document", "plot_hierarchy", "plot_map", "plot_over_time",

@@ -35,12 +35,14 @@ class DocumentBatch:
         keys: of the documents, by which their owner knows them; None without.
         titles: for people; None without.
         times: when each was made, as `as_seconds` takes them; None without.
+        excerpts: the beginning of each text; None without.
     """
 
     counts: Any
     keys: Any = None
     titles: Any = None
     times: Any = None
+    excerpts: Any = None
 
     def __post_init__(self) -> None:
         if not hasattr(self.counts, "shape") or len(self.counts.shape) != 2:
@@ -48,7 +50,7 @@ class DocumentBatch:
                 f"counts are of type {type(self.counts).__name__}, expected a matrix (documents, "
                 "words)"
             )
-        for name in ("keys", "titles", "times"):
+        for name in ("keys", "titles", "times", "excerpts"):
             values = getattr(self, name)
             if values is None:
                 continue
@@ -71,7 +73,8 @@ class DocumentBatch:
         if first == 0 and last >= self.size:
             return self
         rows = slice(first, last)
-        some = [None if v is None else v[rows] for v in (self.keys, self.titles, self.times)]
+        known = (self.keys, self.titles, self.times, self.excerpts)
+        some = [None if v is None else v[rows] for v in known]
         return DocumentBatch(_rows(self.counts, first, last), *some)
 
 

@@ -24,6 +24,7 @@ class RepresentativeDocument:
         title: its title; None if it came without one.
         proportion: E[theta], how much of the document is about the topic.
         n_tokens: tokens of the document, of words that the model knows.
+        excerpt: the beginning of its text; None if it came without one.
     """
 
     topic: int
@@ -32,6 +33,7 @@ class RepresentativeDocument:
     title: Any
     proportion: float
     n_tokens: float
+    excerpt: Any = None
 
 
 class RunningTop:
@@ -60,7 +62,7 @@ class RunningTop:
     def __init__(self, topics: Any, n: int = 5) -> None:
         self.topics = as_topics(topics)
         self.n = validation.whole_number("n", n)
-        # Of each topic a heap of (proportion, -row, key, title, tokens), the worst first.
+        # Of each topic a heap of (proportion, -row, key, title, tokens, excerpt), the worst first.
         self._heaps: list[list[tuple[Any, ...]]] = [[] for _ in range(self.topics.n_topics)]
 
     def add(self, part: ReadBatch) -> None:
@@ -69,12 +71,14 @@ class RunningTop:
         if not filled.size:
             return
         theta = part.proportions[filled]
-        n = min(self.n, filled.size)
-        # All that can be among the best, ties included; rows are unique, so keys are not compared.
-        least = np.partition(theta, filled.size - n, axis=0)[filled.size - n]
-        full = [heap[0][0] if len(heap) == self.n else -np.inf for heap in self._heaps]
+        # All that can be among the best. Of equal proportions those that came before stay.
+        worst = [heap[0][0] if len(heap) == self.n else -np.inf for heap in self._heaps]
+        better = theta > np.array(worst, np.float64)
+        if not np.isfinite(worst).all():
+            n = min(self.n, filled.size)
+            better &= theta >= np.partition(theta, filled.size - n, axis=0)[filled.size - n]
         documents = part.documents
-        for d, k in zip(*np.nonzero(theta >= np.maximum(least, full)), strict=True):
+        for d, k in zip(*np.nonzero(better), strict=True):
             i = int(filled[d])
             entry = (
                 float(theta[d, k]),
@@ -82,6 +86,7 @@ class RunningTop:
                 None if documents.keys is None else documents.keys[i],
                 None if documents.titles is None else documents.titles[i],
                 float(part.lengths[i]),
+                None if documents.excerpts is None else documents.excerpts[i],
             )
             _push(self._heaps[k], entry, self.n)
 
@@ -99,8 +104,8 @@ class RunningTop:
         n = self.n if n is None else validation.whole_number("n", n)
         best = sorted(self._heaps[row], key=lambda entry: (-entry[0], -entry[1]))[:n]
         return [
-            RepresentativeDocument(int(topic), -place, key, title, share, tokens)
-            for share, place, key, title, tokens in best
+            RepresentativeDocument(int(topic), -place, key, title, share, tokens, text)
+            for share, place, key, title, tokens, text in best
         ]
 
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from trustream.array_types import Index
 from trustream.models.lda.batch import CountRows
+from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Store
 from trustream.store.records import Documents
 from trustream.topics.documents import DocumentBatch
+from trustream.topics.texts import excerpt
 
 
 def stored_batches(
-    store: Store, words: Sequence[str], *, block: int = 1000
+    store: Store, words: Sequence[str], *, block: int = 1000, texts: bool = True
 ) -> Iterator[DocumentBatch]:
     """Yield all documents of a store, held-out ones included, as the functions here take them.
 
@@ -31,6 +33,10 @@ def stored_batches(
         the name "" have no word.
     block : int, default=1000
         Documents of a batch.
+    texts : bool, default=True
+        Whether to read titles and excerpts, where the store keeps texts; a document without a title
+        has the beginning of its text for one. To show few documents of many, leave them out and
+        look these few up by `Store.texts`.
 
     Examples
     --------
@@ -41,17 +47,88 @@ def stored_batches(
     ...         _ = store.append([Record("a", ["cat", "dog"]), Record("b", ["tree", "cat"])])
     ...         (batch,) = stored_batches(store, ["dog", "cat"])
     >>> batch.keys, batch.counts.indices.tolist(), batch.counts.indptr.tolist()
-    (['a', 'b'], [1, 0, 1], [0, 2, 3])
+    (['a', 'b'], [0, 1, 1], [0, 2, 3])
     >>> batch.times.shape
     (2,)
     """
+    for documents, counts in over_words(store, store.scan(block), words):
+        titles = excerpts = None
+        if texts and store.settings.keep_text:
+            titles, excerpts = titles_and_excerpts(store, documents.keys)
+        yield DocumentBatch(counts, documents.keys, titles, documents.times, excerpts)
+
+
+def titles_and_excerpts(
+    store: Store, keys: Sequence[str]
+) -> tuple[list[str | None], list[str | None]]:
+    """Return the title and the excerpt of each of some documents, None for those without.
+
+    A document without a title has the beginning of its text for one.
+
+    Parameters
+    ----------
+    store : Store
+    keys : sequence of str
+
+    Examples
+    --------
+    >>> import tempfile, trustream
+    >>> from trustream.store import Record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db", keep_text=True) as store:
+    ...         _ = store.append([Record("a", ["cats"], text="Cats."), Record("b", ["dogs"])])
+    ...         titles_and_excerpts(store, ["b", "a"])
+    ([None, 'Cats.'], [None, 'Cats.'])
+    """
+    kept = store.texts(keys)
+    found = [kept.get(key) for key in keys]
+    excerpts = [None if text is None else excerpt(text.text) or None for text in found]
+    titles = [
+        start if text is None or not text.title else excerpt(text.title) or start
+        for text, start in zip(found, excerpts, strict=True)
+    ]
+    return titles, excerpts
+
+
+def sampled(
+    store: Store, n: int, rng: np.random.Generator, *, block: int = 1000
+) -> Iterator[Documents]:
+    """Yield n different documents of a store, all equally likely, held-out ones included.
+
+    If documents are deleted meanwhile, one that takes the place of another may come twice.
+
+    Parameters
+    ----------
+    store : Store
+    n : int
+        All documents, if there are fewer.
+    rng : Generator
+    block : int, default=1000
+        Documents that are read together.
+    """
+    totals = store.totals()
+    n = min(n, totals.documents)
+    n_held_out = int(rng.hypergeometric(totals.held_out, totals.training, n)) if n else 0
+    for held_out, left in ((False, n - n_held_out), (True, n_held_out)):
+        order = DrawOrder(rng)
+        while left:
+            found = store.draw(min(left, block), order, held_out=held_out, times=True)
+            if not found.keys:
+                break
+            left -= len(found.keys)
+            yield found
+
+
+def over_words(
+    store: Store, blocks: Iterable[Documents], words: Sequence[str]
+) -> Iterator[tuple[Documents, CountRows]]:
+    """Yield documents that are read from a store, with their counts over the words of a model."""
     column_of = {word: column for column, word in enumerate(words) if word}
     version, columns = None, np.empty(0, np.int64)
-    for documents in store.scan(block):
+    for documents in blocks:
         if documents.vocabulary != version:
             version, columns = _columns(store, documents, column_of)
-        counts = _counts(documents, columns, len(words))
-        yield DocumentBatch(counts, keys=documents.keys, times=documents.times)
+        yield documents, _counts(documents, columns, len(words))
 
 
 def stored_document(store: Store, words: Sequence[str], key: str) -> DocumentBatch:
@@ -103,16 +180,19 @@ def _columns(
 def _counts(documents: Documents, columns: Index, n_words: int) -> CountRows:
     """Counts over the model's columns, of which `columns` has one for each of the store's, or -1.
 
-    Words that came while the documents were read have none.
+    Words that came while the documents were read have none. Columns rise in each row, as in a
+    matrix: sums over the words of a document are then the same to the last bit.
     """
     place = np.where(documents.indices < columns.size, documents.indices, -1)
     mine = np.append(columns, -1)[place]
-    known = mine >= 0
-    before = np.concatenate(([0], np.cumsum(known)))
+    rows = np.repeat(np.arange(len(documents.keys)), np.diff(documents.indptr))
+    order = np.argsort(rows * n_words + mine, kind="stable")
+    order = order[mine[order] >= 0]
+    before = np.concatenate(([0], np.cumsum(mine >= 0)))
     shape = len(documents.keys), n_words
     return CountRows(
         before[documents.indptr].astype(np.int64),
-        mine[known].astype(np.int32),
-        documents.counts[known],
+        mine[order].astype(np.int32),
+        documents.counts[order],
         shape,
     )

@@ -109,6 +109,11 @@ class TimeCounts:
             self._take(number, found)
         self._bound()
 
+    @property
+    def n_counted(self) -> int:
+        """Documents that are in a bin."""
+        return sum(found.n for found in self._bins.values())
+
     def merge(self, other: TimeCounts) -> None:
         """Take in what another one has counted, of the same topics and in the same bins.
 

@@ -1,0 +1,235 @@
+"""Explore the topics of a store in one pass over its documents: table, documents and trends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from trustream.evaluation import validation
+from trustream.store import open_store
+from trustream.store.protocol import Store
+from trustream.streaming.published import DEFAULT_NAME, load_model
+from trustream.topics.characteristic_words import RELEVANCE
+from trustream.topics.documents import DocumentBatch, Gatherer, gather
+from trustream.topics.representatives import RepresentativeDocument, RunningTop
+from trustream.topics.stored_documents import over_words, sampled, titles_and_excerpts
+from trustream.topics.table import THRESHOLD, TableCounts, TopicTable, topic_info
+from trustream.topics.time_bins import FixedBins, TimeBins, check_number
+from trustream.topics.time_counts import TimeCounts, fixed
+from trustream.topics.time_result import TopicsOverTime
+from trustream.topics.topic_set import TopicSet, as_topics
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Exploration:
+    """What one pass over the documents of a store finds.
+
+    Attributes:
+        topics: the topics by which they were read.
+        table: the topics with their sizes, words and coherence.
+        documents: for each topic's id the documents that are most about it, the best first, with
+            titles and excerpts where the store keeps texts.
+        over_time: shares of topics over time and trends; None if no bins were asked for, or all
+            documents have the same time, or none has words.
+        n_documents: documents that were looked at.
+        n_stored: documents that the store had when it began: more, if only a sample was looked at.
+        n_arrival: documents among those looked at that came without a time, and count at the time
+            of their arrival.
+    """
+
+    topics: TopicSet
+    table: TopicTable
+    documents: dict[int, list[RepresentativeDocument]]
+    over_time: TopicsOverTime | None
+    n_documents: int
+    n_stored: int
+    n_arrival: int
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether only a random sample of the documents was looked at."""
+        return self.n_documents < self.n_stored
+
+
+def explore(
+    store: Store | str | Path,
+    model: Any = DEFAULT_NAME,
+    *,
+    n_documents: int = 5,
+    bins: Any = 10,
+    sample: int | None = None,
+    n_words: int = 10,
+    relevance: float = RELEVANCE,
+    exclusivity: float = 0.5,
+    threshold: float = THRESHOLD,
+    coherence: bool = True,
+    level: float = 0.9,
+    trend_level: float = 0.05,
+    random_state: Any = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> Exploration:
+    """Return the table of topics, their documents and their trends from one pass over a store.
+
+    All documents are read, held-out ones too, some thousand at a time, however many there are. The
+    numbers are those that `topic_info`, `representative_documents` and `topics_over_time` give
+    for the same documents.
+
+    Parameters
+    ----------
+    store : Store, str or Path
+        An open store, or the address of one.
+    model : str, TopicSet or fitted model, default="model"
+        Name of the model in the store, or a model that knows its words.
+    n_documents : int, default=5
+        Documents of each topic.
+    bins : int, sequence of edges, FixedBins, GrowingBins or None, default=10
+        Bins of time. A number divides the time between the first and the last document that the
+        store has when it begins. None counts no trends. What comes without a time counts at the
+        time of its arrival: `Exploration.n_arrival` says how many did.
+    sample : int, default=None
+        Look only at so many documents, drawn at random; None looks at all.
+    n_words, relevance, exclusivity, threshold, coherence
+        As in `topic_info`.
+    level, trend_level
+        As in `topics_over_time`.
+    random_state : int or Generator, default=0
+        Draws the sample.
+    progress : callable, default=None
+        Called with the number of documents that were read, and how many there are to read.
+
+    Examples
+    --------
+    >>> import tempfile, trustream
+    >>> from trustream.store import Record
+    >>> topics = TopicSet.of([[9.0, 1.0], [1.0, 9.0]], 0.1, ["cat", "bank"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db", min_documents=1) as store:
+    ...         _ = store.append(Record(f"c{i}", ["cat"] * 9, i) for i in range(50))
+    ...         _ = store.append(Record(f"b{i}", ["bank"] * 9, i) for i in range(60, 90))
+    ...         found = explore(store, topics, bins=2, n_documents=1)
+    >>> [(info.topic, info.n_documents) for info in found.table]
+    [(0, 50), (1, 30)]
+    >>> found.documents[1][0].key, [trend.kind for trend in found.over_time.trends]
+    ('b60', ['fading', 'new'])
+    >>> found.n_documents, found.is_sample, found.n_arrival
+    (80, False, 0)
+    """
+    if sample is not None:
+        sample = validation.whole_number("sample", sample)
+    if isinstance(store, str | Path):
+        opened: Any = open_store(store, create=False)
+    else:
+        opened = nullcontext(store)
+    with opened as source:
+        topics = _topics(source, model)
+        totals, range_ = source.totals(), source.time_range()
+        table = TableCounts(topics, threshold, coherence)
+        best = RunningTop(topics, n_documents)
+        times = None if bins is None else _time_counts(topics, bins, range_)
+        into: list[Gatherer] = [table, best]
+        if times is not None:
+            into.append(times)
+        n_wanted = totals.documents if sample is None else min(sample, totals.documents)
+        reading = _Reading(source, topics.words, progress, n_wanted)
+        if sample is None:
+            blocks = source.scan()
+        else:
+            blocks = sampled(source, sample, np.random.default_rng(random_state))
+        gather(topics, reading.batches(blocks), *into)
+        if not table.n_read:
+            raise ValueError(f"{source.name} has no documents yet: trustream ingest adds some")
+        options = {"n_words": n_words, "relevance": relevance, "exclusivity": exclusivity}
+        over_time = None
+        if times is not None and times.n_counted:
+            over_time = times.result(level=level, trend_level=trend_level)
+        return Exploration(
+            topics=topics,
+            table=topic_info(topics, table, **options),
+            documents=_documents(source, topics, best),
+            over_time=over_time,
+            n_documents=reading.n_read,
+            n_stored=max(totals.documents, reading.n_read if sample is None else 0),
+            n_arrival=reading.n_arrival,
+        )
+
+
+def _topics(store: Store, model: Any) -> TopicSet:
+    return as_topics(load_model(store, model) if isinstance(model, str) else model)
+
+
+def _time_counts(
+    topics: TopicSet, bins: Any, range_: tuple[float, float] | None
+) -> TimeCounts | None:
+    """What counts in bins; None if a number of bins is wanted of documents of a single time."""
+    if isinstance(bins, TimeBins):
+        return TimeCounts(topics, bins)
+    if not isinstance(bins, int | np.integer):
+        return TimeCounts(topics, fixed(bins))
+    check_number(bins)
+    if range_ is None or range_[0] == range_[1]:
+        return None
+    return TimeCounts(topics, FixedBins.between(*range_, int(bins)))
+
+
+class _Reading:
+    """Batches of documents on their way, and what else is known of them."""
+
+    def __init__(
+        self,
+        store: Store,
+        words: list[str],
+        progress: Callable[[int, int], None] | None,
+        n_wanted: int,
+    ) -> None:
+        self._store, self._words = store, words
+        self._progress, self._n_wanted = progress, n_wanted
+        self.n_read = self.n_arrival = 0
+
+    def batches(self, blocks: Any) -> Iterator[DocumentBatch]:
+        """Batches of blocks of the store; the next is read while one is worked on."""
+        for documents, counts in ahead(over_words(self._store, blocks, self._words)):
+            yield DocumentBatch(counts, keys=documents.keys, times=documents.times)
+            self.n_read += len(documents.keys)
+            self.n_arrival += int(documents.arrival.sum())
+            if self._progress is not None:
+                self._progress(self.n_read, max(self._n_wanted, self.n_read))
+
+
+def ahead(values: Iterator[T]) -> Iterator[T]:
+    """Yield values of an iterator, each made by another thread while the one before is used.
+
+    >>> list(ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    end = object()
+    with ThreadPoolExecutor(1, "trustream-ahead") as pool:
+        waiting = pool.submit(next, values, end)
+        while (value := waiting.result()) is not end:
+            waiting = pool.submit(next, values, end)
+            yield value  # type: ignore[misc]
+
+
+def _documents(
+    store: Store, topics: TopicSet, best: RunningTop
+) -> dict[int, list[RepresentativeDocument]]:
+    """The best documents of each topic, with titles and excerpts if the store has texts."""
+    found = {topic: best.documents(topic) for topic in topics.names.ids}
+    if not store.settings.keep_text:
+        return found
+    keys = list(dict.fromkeys(document.key for some in found.values() for document in some))
+    known = dict(zip(keys, zip(*titles_and_excerpts(store, keys), strict=True), strict=True))
+    return {
+        topic: [
+            replace(document, title=known[document.key][0], excerpt=known[document.key][1])
+            for document in some
+        ]
+        for topic, some in found.items()
+    }
