@@ -77,7 +77,7 @@ def test_topics_with_info(trained: Path, tmp_path: Path) -> None:
     ok("export", trained, tmp_path / "topics.safetensors")
     text = ok("topics", tmp_path / "topics.safetensors", "--info").splitlines()
     assert text[1].split("\t") == ["topic", "share", "words"] and len(text) == 6
-    assert "--relevance needs --info" in usage("topics", trained, "--relevance", 0.3)
+    assert "--relevance and --sample need --info" in usage("topics", trained, "--relevance", 0.3)
 
 
 def test_labels(store: Path, tmp_path: Path) -> None:
@@ -229,8 +229,8 @@ def test_no_model_and_no_documents(tmp_path: Path, store: Path) -> None:
     assert "has 0 documents, of which 0 have two words" in fails("choose-k", new)
     with trustream.open_store(store, create=False) as found:
         found.delete([f"d{i}" for i in range(300)])
-    assert "has no documents to count in" in fails("topics", store, "--info")
-    assert "a word that the model knows" in fails("documents", store, 0)
+    assert "has no documents yet" in fails("topics", store, "--info")
+    assert "has no documents yet" in fails("documents", store, 0)
     assert "has no documents" in fails("trends", store)
     assert "has no documents" in fails("report", store, tmp_path / "x.html")
     assert not (tmp_path / "x.html").exists()

@@ -22,7 +22,9 @@ MUDDLED = "postgresql://me:s3cret@x/y@127.0.0.1:1/db"
 NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 # What may stand on standard error beside the error: progress, and what was left out.
 _PROGRESS = r".*: [\d,.]+( of [\d,.]+)? (bytes|[kMG]B|rows|documents|users|records|models)\b"
-_ASIDE = re.compile(rf"left out: |Warning: |To replace it |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d")
+_ASIDE = re.compile(
+    rf"left out: |Warning: |To replace it |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d"
+)
 _DEFINED = {int(code) for code in ExitCode}
 
 # Arguments, in the folder of `wrong_files`.
@@ -102,7 +104,8 @@ BY_HAND: list[list[Any]] = [
     ["documents", "good.db", "\x1b[31m"], ["documents", "new.db", 0], ["documents", NO_SERVER, 0],
     ["documents", "good.db", "--document", "none\x1b[31m"], ["documents", "good.model", 0],
     ["documents", "good.db", "--document", ""], ["documents", "good.db", 0, "-n", 0],
-    ["trends", "good.db", "--bins", 1000], ["trends", "new.db"], ["trends", "bare.db"], ["trends", MUDDLED],
+    ["trends", "good.db", "--bins", 1000], ["trends", "new.db"], ["trends", "bare.db"],
+    ["trends", MUDDLED],
     ["trends", "good.db", "--since", "soon"], ["trends", "good.db", "--since", "nan"],
     ["trends", "good.db", "--since", "1e300"], ["trends", "good.db", "--since", "9999-12-31"],
     ["trends", "good.db", "--bins", 0], ["trends", "good.db", "--bins", 10**9],

@@ -252,10 +252,12 @@ def test_damaged_ids(store: DocumentStore) -> None:
 
 
 def test_trends_of_a_store(store: DocumentStore) -> None:
-    found = stored_trends(store, bins=3)
+    found = stored_trends(store, bins=3).over_time
+    assert found is not None
     assert found.n_documents.tolist() == [100, 100, 100] and found.n_outside == 0
     assert {trend.kind for trend in found.trends} == {"steady"}
-    late = stored_trends(store, bins=2, since=200.0)
+    late = stored_trends(store, bins=2, since=200.0).over_time
+    assert late is not None
     assert late.edges[0] == 200.0 and late.n_documents.sum() == 100 and late.n_outside == 200
     with pytest.raises(ValueError, match="no documents from 2024-01-01 on"):
         stored_trends(store, since="2024-01-01")

@@ -13,7 +13,7 @@ import trustream
 from tests.data.models import make
 from trustream import persist
 from trustream.streaming import stream_model
-from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.checkpoint import VERSION, Checkpoint
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import load_settings, save_settings
 

@@ -10,7 +10,7 @@ import click
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, model_option, opened, store_argument
-from trustream.cli.topic_parameters import percent, watching
+from trustream.cli.topic_parameters import percent, reading, sample_option
 
 if TYPE_CHECKING:
     from trustream.topics.document_view import DocumentView
@@ -31,10 +31,17 @@ _TOPICS, _WORDS, _LEAST = 5, 12, 0.005
 @click.argument("topic", metavar="[TOPIC]", required=False)
 @click.option("-n", default=5, type=Whole(1), help="Documents, those most about TOPIC.")
 @click.option("--document", metavar="ID", help="Print the topics of this document instead.")
+@sample_option
 @model_option
 @json_option
 def documents(
-    store: str, topic: str | None, n: int, document: str | None, name: str, as_json: bool
+    store: str,
+    topic: str | None,
+    n: int,
+    document: str | None,
+    sample: int | None,
+    name: str,
+    as_json: bool,
 ) -> None:
     """Print the documents of a STORE that are most about a TOPIC, given by its id or its label.
 
@@ -42,7 +49,7 @@ def documents(
     their ids, and the beginning of their texts where the store keeps texts. With --document it is
     the reverse: the topics of one document, and which of its words speak for which topic.
     """
-    from trustream.topics import representative_documents, stored_batches
+    from trustream.topics.exploring import explore
     from trustream.topics.stored_topics import stored_topics
     from trustream.topics.topic_search import find_topic
 
@@ -54,11 +61,17 @@ def documents(
             _print_view(_view(found, topics, document), topics, as_json)
             return
         wanted = find_topic(topics, topic)
-        batches = watching(found)(stored_batches(found, topics.words))
-        best = representative_documents(topics, wanted, batches, n)
-        if not best:
-            raise ValueError(f"no document of {found.name} has a word that the model knows")
-    for one in best:
+        with reading(found, sample) as progress:
+            result = explore(
+                found,
+                topics,
+                n_documents=n,
+                bins=None,
+                sample=sample,
+                coherence=False,
+                progress=progress,
+            )
+    for one in result.documents[wanted]:
         if as_json:
             echo_json(dataclasses.asdict(one))
         else:

@@ -11,7 +11,7 @@ import click
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, model_option, opened, store_argument
-from trustream.cli.topic_parameters import watching
+from trustream.cli.topic_parameters import reading
 
 _EPILOG = """\b
 Examples:
@@ -63,9 +63,9 @@ def report(
     """
     from trustream.topics.stored_report import write_stored_report
 
-    with opened(store) as found:
+    with opened(store) as found, reading(found) as progress:
         result = write_stored_report(
-            found, path, name, title=title, bins=bins, n_documents=n, watch=watching(found)
+            found, path, name, title=title, bins=bins, n_documents=n, progress=progress
         )
     if as_json:
         echo_json(dataclasses.asdict(result))

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 
+from trustream.cli.number_parameters import Whole
 from trustream.cli.output import progress
 from trustream.cli.shared_parameters import Decorator
 
 # With fewer documents there is nothing to wait for.
 _MANY = 20_000
 
+sample_option: Decorator = click.option(
+    "--sample", type=Whole(1), help="Read only so many documents, a random sample."
+)
 topic_argument: Decorator = click.argument("topic", metavar="TOPIC")
 
 
@@ -22,22 +27,23 @@ def topics_argument(least: int) -> Decorator:
     return click.argument("topics", nargs=-1, required=True, metavar=metavar)
 
 
-def watching(store: Any) -> Callable[[Iterable[Any]], Iterator[Any]]:
-    """Return what passes on the batches of a store, and shows how many of its documents it has."""
+@contextmanager
+def reading(store: Any, sample: int | None = None) -> Iterator[Callable[[int, int], None] | None]:
+    """Show how many documents of a store were read, if there are many; yields `progress`."""
     total = store.totals().documents
+    total = total if sample is None else min(total, sample)
+    if total < _MANY:
+        yield None
+        return
+    with progress(store.name, total) as advance:
+        yield lambda done, _: advance(done)
 
-    def watched(batches: Iterable[Any]) -> Iterator[Any]:
-        if total < _MANY:
-            yield from batches
-            return
-        done = 0
-        with progress(store.name, total) as advance:
-            for batch in batches:
-                yield batch
-                done += batch.size
-                advance(done)
 
-    return watched
+def of_documents(found: Any) -> str:
+    """Return how many documents were looked at, and of how many they are a sample."""
+    if not found.is_sample:
+        return f"{found.n_documents:,} documents"
+    return f"a random sample of {found.n_documents:,} of {found.n_stored:,} documents"
 
 
 def percent(share: float) -> str:

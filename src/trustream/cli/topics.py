@@ -12,7 +12,7 @@ from trustream.cli.data_parameters import model_argument, vocabulary_option
 from trustream.cli.number_parameters import Real, Whole
 from trustream.cli.output import echo, echo_json, echo_table
 from trustream.cli.shared_parameters import json_option, model_option, naming_init, opened
-from trustream.cli.topic_parameters import percent, watching
+from trustream.cli.topic_parameters import of_documents, percent, reading, sample_option
 
 if TYPE_CHECKING:
     from trustream.streaming.fitted_models import FittedModel
@@ -38,6 +38,7 @@ Examples:
     type=Real(0, 1),
     help="With --info: 1 is the most probable words, 0 those of one topic only.  [default: 0.6]",
 )
+@sample_option
 @vocabulary_option
 @model_option
 @json_option
@@ -46,6 +47,7 @@ def topics(
     n: int,
     info: bool,
     relevance: float | None,
+    sample: int | None,
     vocabulary: Path | None,
     name: str,
     as_json: bool,
@@ -61,8 +63,8 @@ def topics(
     from trustream.streaming.fitted_models import load_fitted
     from trustream.topics.summary import summarise
 
-    if relevance is not None and not info:
-        raise click.UsageError("--relevance needs --info.")
+    if not info and (relevance is not None or sample is not None):
+        raise click.UsageError("--relevance and --sample need --info.")
     with naming_init(model):
         fitted = load_fitted(model, name)
     fitted.check_topics()
@@ -75,7 +77,8 @@ def topics(
             err=True,
         )
     if info:
-        _print_table(_table(fitted, model, n, relevance), as_json)
+        options = {} if relevance is None else {"relevance": relevance}
+        _print_info(fitted, model, {"n_words": n, **options}, sample, as_json)
         return
     for topic in summarise(fitted.estimator, n, fitted.words):
         if as_json:
@@ -85,23 +88,24 @@ def topics(
             echo(f"{topic.topic:4d} {100 * topic.share:5.1f} %  {label}{' '.join(topic.words)}")
 
 
-def _table(fitted: FittedModel, source: str, n: int, relevance: float | None) -> TopicTable:
-    from trustream.topics import as_topics, stored_batches, topic_info
+def _print_info(
+    fitted: FittedModel, source: str, options: dict[str, Any], sample: int | None, as_json: bool
+) -> None:
+    from trustream.topics import as_topics, topic_info
+    from trustream.topics.exploring import explore
 
     found = as_topics(fitted.estimator, fitted.words)
-    options: dict[str, Any] = {"n_words": n}
-    if relevance is not None:
-        options["relevance"] = relevance
     if not fitted.in_store:
-        return topic_info(found, **options)
-    with opened(source) as store:
-        if not store.totals().documents:
-            raise ValueError(f"{store.name} has no documents to count in; leave out --info")
-        documents = watching(store)(stored_batches(store, found.words))
-        return topic_info(found, documents, **options)
+        _print_table(topic_info(found, **options), "", as_json)
+        return
+    with opened(source) as store, reading(store, sample) as progress:
+        result = explore(
+            store, found, n_documents=1, bins=None, sample=sample, progress=progress, **options
+        )
+    _print_table(result.table, f" in {of_documents(result)}", as_json)
 
 
-def _print_table(table: TopicTable, as_json: bool) -> None:
+def _print_table(table: TopicTable, read: str, as_json: bool) -> None:
     if as_json:
         for info in table:
             echo_json(dataclasses.asdict(info))
@@ -121,6 +125,5 @@ def _print_table(table: TopicTable, as_json: bool) -> None:
         if labelled:
             row.insert(1, info.label if info.labelled else "")
         rows.append(row)
-    read = f" in {table.n_documents:,} documents" if counted else ""
     title = f"{len(rows)} topics{read}, words by relevance {table.relevance:g}"
     echo_table(title, columns, rows)

@@ -12,7 +12,7 @@ import click
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json, echo_table
 from trustream.cli.shared_parameters import json_option, model_option, opened, store_argument
-from trustream.cli.topic_parameters import percent, watching
+from trustream.cli.topic_parameters import of_documents, percent, reading, sample_option
 
 if TYPE_CHECKING:
     from trustream.topics.time_result import TopicsOverTime
@@ -57,10 +57,17 @@ class Time(click.ParamType):
 @click.option("--bins", default=10, type=Whole(2, 1000), help="Bins of time, of the same width.")
 @click.option("--since", type=Time(), help="Only documents from this time on, 2024-05-31 say.")
 @click.option("--all", "everything", is_flag=True, help="Show steady topics too.")
+@sample_option
 @model_option
 @json_option
 def trends(
-    store: str, bins: int, since: float | None, everything: bool, name: str, as_json: bool
+    store: str,
+    bins: int,
+    since: float | None,
+    everything: bool,
+    sample: int | None,
+    name: str,
+    as_json: bool,
 ) -> None:
     """Say which topics of a STORE are new, rising and fading, by the times of its documents.
 
@@ -71,12 +78,21 @@ def trends(
     """
     from trustream.topics.stored_trends import stored_trends
 
-    with opened(store) as found:
-        result = stored_trends(found, name, bins=bins, since=since, watch=watching(found))
+    with opened(store) as found, reading(found, sample) as progress:
+        explored = stored_trends(
+            found, name, bins=bins, since=since, sample=sample, progress=progress
+        )
+    result = explored.over_time
+    assert result is not None  # that of stored_trends
     if as_json:
-        echo_json(_values(result, everything))
+        numbers = {name: getattr(explored, name) for name in ("n_stored", "n_arrival")}
+        echo_json({**_values(result, everything), **numbers})
         return
     _print(result, everything)
+    if explored.is_sample:
+        echo(f"of {of_documents(explored)}")
+    if explored.n_arrival:
+        echo(f"{explored.n_arrival:,} of them came without a time, and count at that of arrival")
 
 
 def _number(value: Any) -> Any:

@@ -154,9 +154,11 @@ def stored_document(store: Store, words: Sequence[str], key: str) -> DocumentBat
         documents = store.read([key])
     except KeyError:
         raise ValueError(f"{store.name} has no document {key!r:.120}") from None
-    column_of = {word: column for column, word in enumerate(words) if word}
-    _, columns = _columns(store, documents, column_of)
-    return DocumentBatch(_counts(documents, columns, len(words)), keys=documents.keys)
+    ((_, counts),) = over_words(store, [documents], words)
+    titles = excerpts = None
+    if store.settings.keep_text:
+        titles, excerpts = titles_and_excerpts(store, documents.keys)
+    return DocumentBatch(counts, documents.keys, titles, documents.times, excerpts)
 
 
 def _columns(

@@ -39,7 +39,7 @@ def write_stored_report(
     title: str | None = None,
     bins: int | None = None,
     n_documents: int = 5,
-    watch: Callable[[Any], Any] = iter,
+    progress: Callable[[int, int], None] | None = None,
 ) -> WrittenReport:
     """Write a page on the topics of a store's model, as `trustream.topics.write_report` does.
 
@@ -57,8 +57,8 @@ def write_stored_report(
         The most bins of time; None leaves it to `write_report`.
     n_documents : int, default=5
         Documents that are shown of each topic.
-    watch : callable, default=iter
-        Called with the batches of documents; what it yields is read.
+    progress : callable, default=None
+        Called with the number of documents that were read, and how many there are to read.
 
     Examples
     --------
@@ -70,15 +70,17 @@ def write_stored_report(
     >>> store.close(); folder.cleanup()
     """
     topics = stored_topics(store, name)
-    if not store.totals().documents:
+    read, total = 0, store.totals().documents
+    if not total:
         raise ValueError(f"{store.name} has no documents to report on")
-    read = 0
 
     def counted() -> Any:
         nonlocal read
-        for batch in watch(stored_batches(store, topics.words)):
-            read += batch.size
+        for batch in stored_batches(store, topics.words):
             yield batch
+            read += batch.size
+            if progress is not None:
+                progress(read, max(read, total))
 
     options: dict[str, Any] = {} if bins is None else {"bins": bins}
     shown = store.name if title is None else title

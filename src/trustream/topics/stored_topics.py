@@ -232,7 +232,7 @@ def split_stored_topic(
         parts = split_topic(
             found,
             ids[0],
-            stored_batches(store, found.words),
+            stored_batches(store, found.words, texts=False),
             max_documents=max_documents,
             random_state=random_state,
         )
@@ -311,13 +311,13 @@ def _example() -> tuple[Any, Store]:
     """A folder with a store and its model of three topics, for the examples."""
     import tempfile
 
-    import trustream
-    from trustream.store import Record
+    from trustream.store import Record, open_store
+    from trustream.streaming.trainer import StreamTrainer
 
     folder = tempfile.TemporaryDirectory()
-    store = trustream.open_store(f"{folder.name}/topics.db", min_documents=1)
+    store = open_store(f"{folder.name}/topics.db", min_documents=1)
     texts = [["cat", "dog", "bird"], ["bond", "bank", "rate"]] * 50
     store.append(Record(str(i), words) for i, words in enumerate(texts))
-    with trustream.StreamTrainer(store, n_components=3, batch_size=20) as trainer:
+    with StreamTrainer(store, n_components=3, batch_size=20) as trainer:
         trainer.run(steps=20)
     return folder, store

@@ -1,4 +1,4 @@
-"""Follow the topics of a store's model over time, in bins between its first and last document."""
+"""Follow the topics of a store's model over time, from its first or any later document on."""
 
 from __future__ import annotations
 
@@ -10,12 +10,9 @@ import numpy as np
 
 from trustream.store.protocol import Store
 from trustream.streaming.published import DEFAULT_NAME
-from trustream.topics.documents import gather
-from trustream.topics.stored_documents import stored_batches
+from trustream.topics.exploring import Exploration, explore
 from trustream.topics.stored_topics import stored_topics
 from trustream.topics.time_bins import FixedBins, as_seconds
-from trustream.topics.time_counts import TimeCounts
-from trustream.topics.time_result import TopicsOverTime
 
 
 def stored_trends(
@@ -24,31 +21,28 @@ def stored_trends(
     *,
     bins: int = 10,
     since: Any = None,
-    n_words: int = 5,
+    sample: int | None = None,
     level: float = 0.9,
     trend_level: float = 0.05,
-    watch: Callable[[Any], Any] = iter,
-) -> TopicsOverTime:
-    """Return the shares of a store's topics over time, with intervals, words and trends.
+    progress: Callable[[int, int], None] | None = None,
+) -> Exploration:
+    """Return the shares of a store's topics over time, in bins from some time on, and trends.
 
-    All documents are read twice, block by block: once for their times, once for their topics. Those
-    that come in between, and are later than the last of before, are not counted.
+    It is `explore` with bins that begin at `since`, and it never lacks `over_time`.
 
     Parameters
     ----------
     store : Store
-        A document that was stored without a time has that of its arrival.
+        A document that was stored without a time has that of its arrival; `n_arrival` counts them.
     name : str, default="model"
         Name of the model in the store.
     bins : int, default=10
-        Bins of the same width.
+        Bins of the same width, up to the last document that there is when it begins.
     since : time, default=None
         Only documents from this time on count: a date, seconds since 1970 or a text such as
-        "2024-05-31".
-    n_words, level, trend_level
-        As in `topics_over_time`.
-    watch : callable, default=iter
-        Called with the batches of documents of the second time; what it yields is read.
+        "2024-05-31"; None is the first document.
+    sample, level, trend_level, progress
+        As in `explore`.
 
     Raises
     ------
@@ -67,7 +61,7 @@ def stored_trends(
     ...         _ = store.append(Record(str(i), t, time=i * 86400) for i, t in enumerate(texts))
     ...         with trustream.StreamTrainer(store, n_components=2) as trainer:
     ...             _ = trainer.run(until_idle=True)
-    ...         found = stored_trends(store, bins=4)
+    ...         found = stored_trends(store, bins=4).over_time
     >>> sorted(trend.kind for trend in found.trends), found.n_documents.tolist()
     (['fading', 'new'], [50, 50, 50, 50])
     """
@@ -75,21 +69,32 @@ def stored_trends(
     start = None if since is None else float(as_seconds([since])[0])
     if start is not None and math.isnan(start):
         raise ValueError(f"since is {since!r}, expected a time, or None for all documents")
-    first, last = _range(store, -math.inf if start is None else start)
-    if first > last:
+    range_ = store.time_range()
+    if range_ is None or (start is not None and range_[1] < start):
         when = "" if start is None else f" from {date_text(start)} on"
         raise ValueError(f"{store.name} has no documents{when}, so there is nothing to follow")
+    first, last = range_[0] if start is None else start, range_[1]
     if first == last:
         raise ValueError(
             f"all documents of {store.name} that count have the same time, {date_text(first)}: "
             "there is nothing to follow; give documents a time when they are ingested"
         )
-    # From `since` on, so that bins begin where they were asked to.
-    counts = TimeCounts(
-        topics, FixedBins.between(first if start is None else start, last, bins), words=n_words > 0
+    found = explore(
+        store,
+        topics,
+        n_documents=1,
+        bins=FixedBins.between(first, last, bins),
+        sample=sample,
+        coherence=False,
+        level=level,
+        trend_level=trend_level,
+        progress=progress,
     )
-    gather(topics, watch(stored_batches(store, topics.words)), counts)
-    return counts.result(n_words=n_words, level=level, trend_level=trend_level)
+    if found.over_time is None:
+        raise ValueError(
+            f"no document of {store.name} in these times has a word that the model knows"
+        )
+    return found
 
 
 def date_text(seconds: float) -> str:
@@ -100,16 +105,3 @@ def date_text(seconds: float) -> str:
     """
     text = str(np.datetime64(round(seconds), "s")).replace("T", " ")
     return text[:10] if seconds % 86400 == 0 else text[:16]
-
-
-def _range(store: Store, start: float) -> tuple[float, float]:
-    """The first and last time of documents that are not before `start`."""
-    first, last = math.inf, -math.inf
-    for documents in store.scan():
-        times = documents.times
-        if times is None:
-            continue
-        known = times[times >= start]
-        if known.size:
-            first, last = min(first, float(known.min())), max(last, float(known.max()))
-    return first, last
