@@ -85,6 +85,9 @@ Examples:
 )
 @click.option("--text-column", default="text", help="Of csv, parquet and jsonl.")
 @click.option("--time-column", help="Of csv, parquet and jsonl, if there is one.")
+@click.option(
+    "--title-column", default="title", help="Of csv, parquet and jsonl, in stores that keep texts."
+)
 @click.option("--user-column", default="user", help="Of ratings.")
 @click.option("--item-column", default="item", help="Of ratings.")
 @click.option("--rating-column", default="rating", help="Of ratings.")

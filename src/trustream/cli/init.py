@@ -29,7 +29,7 @@ Examples:
   trustream init topics.db --model fine --topics 400    # another model
   trustream init postgresql://localhost/topics --topics 400
   trustream init code.db --keep-case --word-pattern '\\w+'
-  trustream init topics.db --keep-text                  # excerpts of documents
+  trustream init topics.db --keep-text                  # to show excerpts
 """
 
 
