@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import browser as browsers
 from tests.browser import OpenPage, open_browser
 from tests.topics.planted import documents_of, planted_topics
 from trustream.topics import (
@@ -300,7 +301,17 @@ def test_a_single_topic_and_equal_topics(
     batches = [DocumentBatch(counts, times=[0, 0, 0])]
     write_report(tmp_path / "report.html", topics, batches)
     opened = OpenPage(browser, tmp_path / "report.html")
-    assert opened.page.locator(".map circle").count() == len(weights)
+    assert opened.page.locator(".map .topic circle").count() == len(weights)
     assert len(opened.texts(".documents li")) == 3
     assert opened.errors == []
     opened.page.close()
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", pytest.fail), ("", pytest.skip)])
+def test_without_chromium_tests_are_skipped_but_not_in_ci(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ci: str, outcome: Any
+) -> None:
+    monkeypatch.setattr(browsers, "CHROMIUM", tmp_path / "chromium")
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome.Exception, match="apt-get install"), open_browser():
+        pass

@@ -205,9 +205,9 @@ function judged(topic, edges) {
 
 function explained(time) {
   const left = [
-    [time.n_without_time, "have no time"],
-    [time.n_outside, "are outside of the range"],
-    [time.n_without_words, "have no word that the model knows"],
+    [time.n_without_time, "without a time"],
+    [time.n_outside, "outside of the range"],
+    [time.n_without_words, "without a word that the model knows"],
   ].filter(([n]) => n > 0);
   const missing = left.map(([n, why]) => `${counted(n, "document")} ${why}`).join("; ");
   return (
