@@ -70,16 +70,20 @@ def opened(browser: Any, path: Path) -> Iterator[OpenPage]:
     assert found.requests == [] and found.errors == []
 
 
-def shown_words(opened: OpenPage) -> list[tuple[str, str]]:
-    words, figures = opened.texts(".bars .word"), opened.texts(".bars td.figure:nth-child(3)")
-    return list(zip(words, figures, strict=True))
+def shown_words(opened: OpenPage) -> list[tuple[str, ...]]:
+    """Words, their probabilities in the topic, and which part of their uses is there."""
+    columns = [opened.texts(f".bars tbody tr > :nth-child({place})") for place in (1, 3, 4)]
+    return list(zip(*columns, strict=True))
 
 
-def expected_words(topics: TopicSet, topic: int, relevance: float) -> list[tuple[str, str]]:
+def expected_words(topics: TopicSet, topic: int, relevance: float) -> list[tuple[str, ...]]:
     row = topics.row(topic)
-    probability = dict(zip(topics.words, topics.probabilities(row), strict=True))
-    found = relevant_words(topics, row, 20, relevance)
-    return [(one.word, f"{100 * probability[one.word]:.2f} %") for one in found]
+    beta, uses = topics.probabilities(row), topics.weights[row] / topics.weights.sum(axis=0)
+    columns = [topics.words.index(w.word) for w in relevant_words(topics, row, 20, relevance)]
+    return [
+        (topics.words[column], f"{100 * beta[column]:.2f} %", f"{100 * uses[column]:.0f} %")
+        for column in columns
+    ]
 
 
 def test_the_page_says_what_the_table_of_topics_says(

@@ -10,7 +10,7 @@ const MARGIN = { left: 50, right: 14, top: 14, bottom: 26 };
 export function timeline() {
   const verdict = element("p", { class: "verdict" });
   const picture = element("div", { class: "timeline" });
-  const readout = element("p", { class: "readout", "aria-live": "polite" });
+  const readout = element("p", { class: "readout" });
   const rows = element("tbody");
   const note = element("p", { class: "note" });
   const heads = ["From", "Share", "Interval", "Documents", "Words"];
