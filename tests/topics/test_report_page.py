@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests import browser as browsers
 from tests.browser import OpenPage, open_browser
 from tests.topics.planted import documents_of, planted_topics
 from trustream.topics import (
@@ -69,16 +70,20 @@ def opened(browser: Any, path: Path) -> Iterator[OpenPage]:
     assert found.requests == [] and found.errors == []
 
 
-def shown_words(opened: OpenPage) -> list[tuple[str, str]]:
-    words, figures = opened.texts(".bars .word"), opened.texts(".bars td.figure:nth-child(3)")
-    return list(zip(words, figures, strict=True))
+def shown_words(opened: OpenPage) -> list[tuple[str, ...]]:
+    """Words, their probabilities in the topic, and which part of their uses is there."""
+    columns = [opened.texts(f".bars tbody tr > :nth-child({place})") for place in (1, 3, 4)]
+    return list(zip(*columns, strict=True))
 
 
-def expected_words(topics: TopicSet, topic: int, relevance: float) -> list[tuple[str, str]]:
+def expected_words(topics: TopicSet, topic: int, relevance: float) -> list[tuple[str, ...]]:
     row = topics.row(topic)
-    probability = dict(zip(topics.words, topics.probabilities(row), strict=True))
-    found = relevant_words(topics, row, 20, relevance)
-    return [(one.word, f"{100 * probability[one.word]:.2f} %") for one in found]
+    beta, uses = topics.probabilities(row), topics.weights[row] / topics.weights.sum(axis=0)
+    columns = [topics.words.index(w.word) for w in relevant_words(topics, row, 20, relevance)]
+    return [
+        (topics.words[column], f"{100 * beta[column]:.2f} %", f"{100 * uses[column]:.0f} %")
+        for column in columns
+    ]
 
 
 def test_the_page_says_what_the_table_of_topics_says(
@@ -300,7 +305,17 @@ def test_a_single_topic_and_equal_topics(
     batches = [DocumentBatch(counts, times=[0, 0, 0])]
     write_report(tmp_path / "report.html", topics, batches)
     opened = OpenPage(browser, tmp_path / "report.html")
-    assert opened.page.locator(".map circle").count() == len(weights)
+    assert opened.page.locator(".map .topic circle").count() == len(weights)
     assert len(opened.texts(".documents li")) == 3
     assert opened.errors == []
     opened.page.close()
+
+
+@pytest.mark.parametrize(("ci", "outcome"), [("true", pytest.fail), ("", pytest.skip)])
+def test_without_chromium_tests_are_skipped_but_not_in_ci(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, ci: str, outcome: Any
+) -> None:
+    monkeypatch.setattr(browsers, "CHROMIUM", tmp_path / "chromium")
+    monkeypatch.setenv("CI", ci)
+    with pytest.raises(outcome.Exception, match="apt-get install"), open_browser():
+        pass

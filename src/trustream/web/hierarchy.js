@@ -16,8 +16,10 @@ export function topicTree({ onSelect }) {
     const { order, mergers, distance } = now.data.hierarchy;
     const labels = new Map(now.data.topics.map((topic) => [topic.topic, topic.label]));
     const left = Math.min(260, 0.52 * width);
-    const most = Math.max(...mergers.map((merger) => merger.distance), 1e-9);
-    const x = (value) => left + ((width - left - 12) * value) / most;
+    const distances = mergers.map((merger) => merger.distance);
+    // The axis begins a little before the first two topics join.
+    const [least, most] = [0.9 * Math.min(...distances), Math.max(...distances, 1e-9)];
+    const x = (value) => left + ((width - left - 12) * (value - least)) / (most - least);
     const place = new Map(order.map((topic, i) => [topic, { y: STEP * (i + 0.5), x: left }]));
     const lines = mergers.map((merger) => {
       const [a, b] = [place.get(merger.left), place.get(merger.right)];
@@ -46,11 +48,11 @@ export function topicTree({ onSelect }) {
       return text;
     });
     const height = STEP * order.length;
-    const axis = [0, 0.5, 1].map((part) =>
+    const axis = [least, (least + most) / 2, most].map((value, i) =>
       drawn(
         "text",
-        { class: "tick", x: x(part * most), y: height + 16, "text-anchor": ["start", "middle", "end"][2 * part] },
-        (part * most).toFixed(2),
+        { class: "tick", x: x(value), y: height + 16, "text-anchor": ["start", "middle", "end"][i] },
+        value.toFixed(2),
       ),
     );
     const label = `Hierarchy of topics by ${distance} distance; from top to bottom: ${order.map((topic) => labels.get(topic)).join("; ")}`;
@@ -71,7 +73,7 @@ export function topicTree({ onSelect }) {
     element: element(
       "div",
       {},
-      element("p", { class: "note" }, "Topics whose words are alike join early, on the left. The table below leads to topics by keyboard."),
+      element("p", { class: "note" }, "Topics whose words are alike join early, on the left; numbers are distances. The table below leads to topics by keyboard."),
       picture,
     ),
     update(data, selected) {

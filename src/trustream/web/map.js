@@ -40,7 +40,13 @@ export function topicMap({ onSelect }) {
       "svg",
       { width, height: places.height, role: "listbox", "aria-label": "Map of topics", onkeydown: onKey },
       ...circles,
-      drawn("g", { "aria-hidden": "true", class: "labels" }, ...labels, drawn("text", { class: "label chosen" })),
+      drawn(
+        "g",
+        { "aria-hidden": "true" },
+        ...labels,
+        drawn("circle", { class: "ring" }),
+        drawn("text", { class: "label chosen" }),
+      ),
     );
     picture.replaceChildren(svg);
     picture.places = places;
@@ -56,6 +62,9 @@ export function topicMap({ onSelect }) {
     }
     const { circles, width } = picture.places;
     const place = circles.find(({ topic }) => topic.topic === now.selected);
+    // Above all others, which may cover the chosen one.
+    const ring = picture.querySelector(".ring");
+    for (const [name, value] of [["cx", place.x], ["cy", place.y], ["r", place.radius]]) ring.setAttribute(name, value);
     const label = picture.querySelector(".label.chosen");
     const text = fitted(place.topic.label, width - 16, LABEL_SIZE + 1);
     const half = textWidth(text, LABEL_SIZE + 1, 600) / 2;

@@ -10,7 +10,7 @@ const MARGIN = { left: 50, right: 14, top: 14, bottom: 26 };
 export function timeline() {
   const verdict = element("p", { class: "verdict" });
   const picture = element("div", { class: "timeline" });
-  const readout = element("p", { class: "readout", "aria-live": "polite" });
+  const readout = element("p", { class: "readout" });
   const rows = element("tbody");
   const note = element("p", { class: "note" });
   const heads = ["From", "Share", "Interval", "Documents", "Words"];
@@ -205,9 +205,9 @@ function judged(topic, edges) {
 
 function explained(time) {
   const left = [
-    [time.n_without_time, "have no time"],
-    [time.n_outside, "are outside of the range"],
-    [time.n_without_words, "have no word that the model knows"],
+    [time.n_without_time, "without a time"],
+    [time.n_outside, "outside of the range"],
+    [time.n_without_words, "without a word that the model knows"],
   ].filter(([n]) => n > 0);
   const missing = left.map(([n, why]) => `${counted(n, "document")} ${why}`).join("; ");
   return (

@@ -65,7 +65,9 @@ def several_axes(ax: Any, n: int) -> list[Axes]:
     pyplot()
     from matplotlib.axes import Axes
 
-    given = [ax] if isinstance(ax, Axes) or not isinstance(ax, Iterable) else list(np.ravel(ax))
+    given: list[Any] = [ax]
+    if isinstance(ax, Iterable) and not isinstance(ax, Axes):
+        given = list(np.asarray(ax, dtype=object).ravel())
     wrong = [found for found in given if not isinstance(found, Axes)]
     if wrong:
         kind = type(ax if isinstance(ax, str) else wrong[0]).__name__

@@ -98,7 +98,7 @@ def _mark(
     if trend.time is None or filled.sum() < 2:
         return
     at = times[int(np.abs(found.edges - trend.time).argmin())]
-    height = np.interp(*(x.astype(float) for x in (at, middles[filled])), shares[filled])
+    height = np.interp(at.astype(float), middles[filled].astype(float), shares[filled])
     style = {"marker": _MARKS[trend.kind], "color": colour, "edgecolors": "white", "zorder": 5}
     ax.scatter([at], [height], s=110 if trend.kind == trends.NEW else 60, **style)
 

@@ -167,9 +167,9 @@ def plot_hierarchy(
     for merger in found.mergers:
         ends = merger.left[0], merger.right[0]
         (y0, y1), (x0, x1) = [place[topic] for topic in ends], [height[topic] for topic in ends]
-        inside = {group_of.get(topic) for topic in (*merger.left, *merger.right)}
+        inside = {group_of.get(topic, -1) for topic in (*merger.left, *merger.right)}
         colour = drawing.MUTED
-        if len(inside) == 1 and None not in inside:
+        if len(inside) == 1 and -1 not in inside:
             colour = drawing.COLOURS[inside.pop() % len(drawing.COLOURS)]
         ax.plot([x0, merger.distance, merger.distance, x1], [y0, y0, y1, y1], color=colour, lw=1.3)
         for topic in (*merger.left, *merger.right):
