@@ -114,8 +114,8 @@ def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray])
     if "tokeniser" in header:
         estimator._tokeniser = from_dict(header["tokeniser"])
     if "topics" in header:
-        names = TopicNames.from_json(header["topics"])
-        estimator._topic_names = names.checked(estimator.n_components)
+        topics = TopicNames.from_json(header["topics"])
+        estimator._topic_names = topics.checked(estimator.n_components)
     estimator._state = state_arrays.from_arrays(
         estimator._format(estimator.n_features_in_), header, arrays
     )

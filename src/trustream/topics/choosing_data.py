@@ -105,7 +105,7 @@ def sample_data(
     kept, n_documents = _reservoir(data.feed.documents(), most, rng)
     rules, n = WordRules(), len(kept)
     words = build_vocabulary(
-        (document.words for document in kept),
+        (list(document.words) for document in kept),
         min_documents=rules.least(n),
         max_fraction=rules.most(n),
         max_words=MOST_WORDS,
