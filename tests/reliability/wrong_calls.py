@@ -160,8 +160,9 @@ def check(arguments: list[Any], code: int, out: str, err: str) -> None:
         assert len(lines) == 1 and lines[0].startswith("Error: "), (arguments, err)
     elif code == ExitCode.USAGE:
         assert lines[0].startswith("Usage: "), (arguments, err)
-        # With no command at all the whole help is the answer.
-        assert lines[-1].startswith("Error: ") or not arguments, (arguments, err)
+        # Choices come below the error, indented. With no command at all the whole help is the answer.
+        last = [line for line in lines if not line.startswith("\t")][-1]
+        assert last.startswith("Error: ") or not arguments, (arguments, err)
     else:
         assert code == ExitCode.DONE and not lines, (arguments, code, err)
 
