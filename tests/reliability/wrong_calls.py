@@ -160,7 +160,7 @@ def check(arguments: list[Any], code: int, out: str, err: str) -> None:
         assert len(lines) == 1 and lines[0].startswith("Error: "), (arguments, err)
     elif code == ExitCode.USAGE:
         assert lines[0].startswith("Usage: "), (arguments, err)
-        # Choices come below the error, indented. With no command at all the whole help is the answer.
+        # Choices come below the error. With no command at all the whole help is the answer.
         last = [line for line in lines if not line.startswith("\t")][-1]
         assert last.startswith("Error: ") or not arguments, (arguments, err)
     else:
