@@ -14,7 +14,7 @@ PACKAGES = (
     "demo", "estimators", "evaluation", "families", "feeds", "inference", "learning", "models",
     "persist", "presets", "recommender", "store", "streaming", "text", "topics",
 )  # fmt: skip
-HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "rich"]
+HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "rich", "matplotlib"]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from trustream.cli import main
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 # Commands that help a shell, and have nothing to offer to a program.
 OF_THE_SHELL = {"completion"}
-ROW = re.compile(r"^\| `trustream (\w+)` \| (.*) \| (.*) \|$", re.MULTILINE)
+ROW = re.compile(r"^\| `trustream ([\w-]+)` \| (.*) \| (.*) \|$", re.MULTILINE)
 
 
 def rows() -> dict[str, tuple[list[Any], list[str]]]:

@@ -73,7 +73,8 @@ NOT_OF_A_COMMAND = {
     },
     "the name of a function or of a part of a file, for programs": {
         "open_store", "pack_strings", "append_id", "expected_statistics", "log_normaliser",
-        "count_matrix", "set_words", "find_files", "init_store",
+        "count_matrix", "set_words", "find_files", "init_store", "choose_n_components",
+        "view_documents",
     },
     "a parameter or method of TopicModel, which no command makes": {
         "input", "max_df", "max_fraction", "min_df", "register_tokeniser",

@@ -21,8 +21,10 @@ SOCKET = "postgresql://me:s3cret@/db?host=/nowhere"
 MUDDLED = "postgresql://me:s3cret@x/y@127.0.0.1:1/db"
 NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 # What may stand on standard error beside the error: progress, and what was left out.
-_PROGRESS = r".*: [\d,.]+( of [\d,.]+)? (bytes|[kMG]B|rows|documents|users|records)\b"
-_ASIDE = re.compile(rf"left out: |Warning: |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d")
+_PROGRESS = r".*: [\d,.]+( of [\d,.]+)? (bytes|[kMG]B|rows|documents|users|records|models)\b"
+_ASIDE = re.compile(
+    rf"left out: |Warning: |To replace it |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d"
+)
 _DEFINED = {int(code) for code in ExitCode}
 
 # Arguments, in the folder of `wrong_files`.
@@ -92,6 +94,37 @@ BY_HAND: list[list[Any]] = [
     ["simulate", "c.db", "negative.npy", "--vocabulary", "good_words.txt", "--ticks", 2],
     ["simulate", "d.db", "good.npy", "--vocabulary", "good_words.txt", "-p", "nan"],
     ["demo", "--seconds", "inf"], ["demo", "--store", "folder"], ["demo", "--store", "good.db"],
+    # Topics, of stores that are none and with names that are none.
+    ["topics", "good.db", "--info", "--relevance", "nan"], ["topics", "bare.db", "--info"],
+    ["topics", "mixture.model", "--info"],
+    ["topics", "good.db", "--relevance", 1], ["topics", "good.db", "--info", "--relevance", 2],
+    ["documents", "good.db"], ["documents", "good.db", "none"], ["documents", "good.db", ""],
+    ["documents", "good.db", "-1"], ["documents", "good.db", "--", "-1"],
+    ["documents", "good.db", "9" * 5000], ["documents", "good.db", "\u0661"],
+    ["documents", "good.db", "\x1b[31m"], ["documents", "new.db", 0], ["documents", NO_SERVER, 0],
+    ["documents", "good.db", "--document", "none\x1b[31m"], ["documents", "good.model", 0],
+    ["documents", "good.db", "--document", ""], ["documents", "good.db", 0, "-n", 0],
+    ["trends", "good.db", "--bins", 1000], ["trends", "new.db"], ["trends", "bare.db"],
+    ["trends", MUDDLED],
+    ["trends", "good.db", "--since", "soon"], ["trends", "good.db", "--since", "nan"],
+    ["trends", "good.db", "--since", "1e300"], ["trends", "good.db", "--since", "9999-12-31"],
+    ["trends", "good.db", "--bins", 0], ["trends", "good.db", "--bins", 10**9],
+    ["report", "good.db"], ["report", "good.db", "good.db"], ["report", "good.db", "folder"],
+    ["report", "good.db", "none/x.html"], ["report", "new.db", "x.html"],
+    ["report", "good.db", "good.jsonl"], ["report", "good.db", "a\0.html"],
+    ["label", "good.db"], ["label", "good.db", 0], ["label", "good.db", 0, ""],
+    ["label", "good.db", 0, "x" * 300], ["label", "good.db", 99, "x"], ["label", "new.db", 0, "x"],
+    ["label", "good.db", 0, "\udcff\x1b[31m\u202e"], ["label", SOCKET, 0, "x"],
+    ["merge", "good.db"], ["merge", "good.db", 0], ["merge", "good.db", 0, 0],
+    ["merge", "good.db", 0, "nobody"], ["merge", "new.db", 0, 1], ["merge", "spoilt.db", 0, 1],
+    ["split", "good.db", "nobody"], ["split", "good.db", 0, "--documents", 0],
+    ["split", "new.db", 0], ["delete-topics", "good.db"], ["delete-topics", "good.db", 10**40],
+    ["delete-topics", "new.db", 0], ["delete-topics", NO_SERVER, 0],
+    ["choose-k", "none"], ["choose-k", "folder"], ["choose-k", "new.db"], ["choose-k", "good.txt"],
+    ["choose-k", "good.db", "--candidates", "x"], ["choose-k", "good.db", "--candidates", 10**30],
+    ["choose-k", "negative.npy"], ["choose-k", "nan.npy"], ["choose-k", "text.npy"],
+    ["choose-k", "flat.npy"], ["choose-k", "solid.npy"], ["choose-k", "cut.npz"],
+    ["choose-k", "good.model"], ["choose-k", NO_SERVER], ["choose-k", "good.db", "--format", "csv"],
 ]  # fmt: skip
 # Not wrong, only odd.
 ODD: list[list[Any]] = [
@@ -102,6 +135,8 @@ ODD: list[list[Any]] = [
     ["ingest", "good.db", f"{HOSTILE}.jsonl", "--on-error", "skip"],
     ["transform", "good.db", "good.txt", "--top", 2**31 - 1], ["topics", "good.db", "-n", 10**9],
     ["evaluate", "good.model", "good.npy", "--rows", 10**9, "-m", "bound"],
+    ["topics", "good.model", "--info", "--vocabulary", "good_words.txt"],
+    ["documents", "good.db", 0, "-n", 2**31 - 1], ["label", "good.db", 0, "<b>\x1b[31m\u202e\n"],
 ]  # fmt: skip
 
 
@@ -125,8 +160,9 @@ def check(arguments: list[Any], code: int, out: str, err: str) -> None:
         assert len(lines) == 1 and lines[0].startswith("Error: "), (arguments, err)
     elif code == ExitCode.USAGE:
         assert lines[0].startswith("Usage: "), (arguments, err)
-        # With no command at all the whole help is the answer.
-        assert lines[-1].startswith("Error: ") or not arguments, (arguments, err)
+        # Choices come below the error. With no command at all the whole help is the answer.
+        last = [line for line in lines if not line.startswith("\t")][-1]
+        assert last.startswith("Error: ") or not arguments, (arguments, err)
     else:
         assert code == ExitCode.DONE and not lines, (arguments, code, err)
 
@@ -149,7 +185,8 @@ def generated(rng: np.random.Generator, files: list[str]) -> list[Any]:
                 arguments.append(_value_for(rng, files, parameter))
     # Some of the time something to do, and always an end.
     extra = {"train": ["--steps", 2, "--seconds", 1], "simulate": ["--ticks", 2],
-             "retrain": ["--passes", 1], "recommend": ["--all"]}  # fmt: skip
+             "retrain": ["--passes", 1], "recommend": ["--all"],
+             "choose-k": ["--candidates", "2,3", "--documents", 100]}  # fmt: skip
     return arguments + extra.get(name, [])
 
 

@@ -13,7 +13,7 @@ import trustream
 from tests.data.models import make
 from trustream import persist
 from trustream.streaming import stream_model
-from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.checkpoint import VERSION, Checkpoint
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import load_settings, save_settings
 
@@ -84,7 +84,7 @@ def test_arrays(arrays: dict[str, Any], words: str) -> None:
 
 
 def test_a_checkpoint_of_a_later_version() -> None:
-    content = persist.to_bytes(ARRAYS, {**HEADER, "stream": 4})
+    content = persist.to_bytes(ARRAYS, {**HEADER, "stream": VERSION + 1})
     with pytest.raises(ValueError, match="newer version: upgrade trustream"):
         Checkpoint.from_bytes(content, "it")
 

@@ -11,10 +11,10 @@ from scipy import sparse
 
 from tests.topics.planted import documents_of, in_batches, planted_topics
 from trustream.models.lda.batch import CountRows
+from trustream.topic_names import UnknownTopicError
 from trustream.topics.document_view import view_documents
 from trustream.topics.documents import DocumentBatch, gather, read
 from trustream.topics.representatives import RunningTop, representative_documents
-from trustream.topics.topic_names import UnknownTopicError
 from trustream.topics.topic_set import TopicSet
 
 Corpus = tuple[TopicSet, sparse.csr_array]

@@ -17,6 +17,7 @@ from tests.topics.planted import documents_of, in_batches, planted_topics
 from trustream import LatentDirichletAllocation, StreamTrainer, open_store
 from trustream.learning import state_arrays
 from trustream.streaming.published import load_checkpoint, load_model
+from trustream.topic_names import TopicNames, UnknownTopicError
 from trustream.topics.documents import read
 from trustream.topics.editing import (
     change_after,
@@ -27,7 +28,6 @@ from trustream.topics.editing import (
     set_labels,
 )
 from trustream.topics.splitting import split_topic
-from trustream.topics.topic_names import TopicNames, UnknownTopicError
 from trustream.topics.topic_set import TopicSet, as_topics
 
 

@@ -19,7 +19,7 @@ from tests.topics.texts import SUBJECTS, mixed_texts, texts_about
 from trustream import LatentDirichletAllocation, TopicModel, topics
 from trustream.streaming.lda.words import starts
 from trustream.text import Tokeniser, build_vocabulary, count_matrix, tokenise
-from trustream.topics.topic_names import UnknownTopicError
+from trustream.topic_names import UnknownTopicError
 
 TEXTS = mixed_texts(300)
 

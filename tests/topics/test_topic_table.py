@@ -13,10 +13,10 @@ from scipy import sparse
 
 from tests.topics.planted import documents_of, in_batches, planted_topics
 from trustream import LatentDirichletAllocation, evaluation
+from trustream.topic_names import UnknownTopicError
 from trustream.topics.characteristic_words import frex_words, relevant_words, top_words
 from trustream.topics.documents import as_batches, gather, read
 from trustream.topics.table import TableCounts, topic_info
-from trustream.topics.topic_names import UnknownTopicError
 from trustream.topics.topic_set import TopicSet, as_topics
 
 

@@ -9,22 +9,30 @@ from __future__ import annotations
 import click
 
 from trustream.cli.check import check
+from trustream.cli.choose_k import choose_k
 from trustream.cli.command_group import CommandGroup
 from trustream.cli.completion import completion
 from trustream.cli.delete import delete
+from trustream.cli.delete_topics import delete_topics
 from trustream.cli.demo import demo
+from trustream.cli.documents import documents
 from trustream.cli.evaluate import evaluate
 from trustream.cli.export import export
 from trustream.cli.ingest import ingest
 from trustream.cli.init import init
+from trustream.cli.label import label
+from trustream.cli.merge import merge
 from trustream.cli.recommend import recommend
+from trustream.cli.report import report
 from trustream.cli.retrain import retrain
 from trustream.cli.simulate import simulate
+from trustream.cli.split import split
 from trustream.cli.status import status
 from trustream.cli.tokeniser import tokeniser
 from trustream.cli.topics import topics
 from trustream.cli.train import train
 from trustream.cli.transform import transform
+from trustream.cli.trends import trends
 from trustream.cli.versions import version_option
 
 _EPILOG = """\b
@@ -47,7 +55,8 @@ def main() -> None:
 
 
 for command in (
-    demo, init, ingest, train, retrain, status, topics, transform, evaluate, export, check, delete,
-    tokeniser, recommend, simulate, completion,
+    demo, init, ingest, train, retrain, status, topics, documents, trends, report, label, merge,
+    split, delete_topics, choose_k, transform, evaluate, export, check, delete, tokeniser,
+    recommend, simulate, completion,
 ):  # fmt: skip
     main.add_command(command)

@@ -63,10 +63,11 @@ def retrain(
 
     The new model learns only from the documents that are in the store now: nothing is left of
     documents that were deleted. The old model, and its trainer if one is running, goes on
-    meanwhile; the trainer takes the new one up at its next checkpoint. Both models are compared on
-    the held-out documents. If the new one is worse by more than --tolerance and by more than two
-    standard errors, or if there are fewer than 20 held-out documents, the old one stays, and the
-    exit code is 1. The same holds after Ctrl-C or a kill; start it again, it begins afresh.
+    meanwhile; the trainer takes the new one up at its next checkpoint. The new topics are others,
+    with new ids and without labels. Both models are compared on the held-out documents. If the new
+    one is worse by more than --tolerance and by more than two standard errors, or if there are
+    fewer than 20 held-out documents, the old one stays, and the exit code is 1. The same holds
+    after Ctrl-C or a kill; start it again, it begins afresh.
     """
     from trustream.streaming.retraining import retrain as run
 

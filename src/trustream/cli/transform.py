@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +58,7 @@ def transform(
     fitted.check_topics()
     found = opened_data(fitted, data, options)
     n_documents = n_unknown = 0
-    show = _print_json if as_json else _print_line
+    ids = fitted.estimator.topic_names_.ids
     for document in infer(
         found.model.estimator,
         found.rows,
@@ -67,7 +68,10 @@ def transform(
     ):
         n_documents += 1
         n_unknown += not document.n_known
-        show(document, everything)
+        if as_json:
+            _print_json(document, everything)
+        else:
+            _print_line(document, ids if everything else None)
     if n_unknown:
         echo(
             f"Warning: the model knows no word of {n_unknown:,} of {n_documents:,} documents, and "
@@ -92,13 +96,15 @@ def _print_json(document: DocumentTopics, everything: bool) -> None:
     echo_json(values)
 
 
-def _print_line(document: DocumentTopics, everything: bool) -> None:
+def _print_line(document: DocumentTopics, ids: Sequence[int] | None) -> None:
+    """Print a document with all topics by their ids, or with the largest ones."""
     if not document.n_known:
         n = document.n_tokens
         echo(f"{document.id}  {f'none of its {n:,} words is known' if n else 'it has no words'}")
         return
-    if everything:
-        parts = [f"{k}: {value:.3f}" for k, value in enumerate(document.proportions)]
+    if ids is not None:
+        found = zip(ids, document.proportions, strict=True)
+        parts = [f"{topic}: {value:.3f}" for topic, value in found]
     else:
         parts = [f"{part.topic}: {part.proportion:.3f}" for part in document.topics]
     echo(f"{document.id}  {'  '.join(parts)}")

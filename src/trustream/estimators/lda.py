@@ -279,6 +279,8 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
         if reset:
             self._forget_words()
+            if not self.warm_start:
+                self._forget_names()
         X = X if sp.issparse(X) else matrices.csr(X)
         if X.dtype.kind == "b" or X.data.min(initial=0) < 0:
             # What stands at one place counts together: once if truths, and perhaps not negative.

@@ -13,6 +13,7 @@ from trustream.estimators import parameters, schemas
 from trustream.estimators.topic_words import checked_words
 from trustream.learning import state_arrays
 from trustream.tokenisers import from_dict
+from trustream.topic_names import TopicNames
 
 
 def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -51,6 +52,8 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     }
     if getattr(estimator, "_tokeniser", None) is not None:
         header["tokeniser"] = estimator._tokeniser.to_dict()
+    if getattr(estimator, "_topic_names", None) is not None:
+        header["topics"] = estimator._topic_names.to_json()
     try:
         check(type(estimator), header, arrays)
     except ValueError as error:
@@ -79,7 +82,7 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
 
     Nothing is made of the size that a file claims before this.
     """
-    may_lack = (*state_arrays.MAY_LACK, "tokeniser")
+    may_lack = (*state_arrays.MAY_LACK, "tokeniser", "topics")
     check_values(header, schemas.HEADER, "the header", may_lack=may_lack)
     check_values(header["attributes"], schemas.ATTRIBUTES, "the attributes", schemas.MAY_LACK)
     estimator = cls(**_plain_params(cls, header["params"], entries))
@@ -110,6 +113,9 @@ def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray])
         estimator._words = checked_words(words, estimator.n_features_in_)
     if "tokeniser" in header:
         estimator._tokeniser = from_dict(header["tokeniser"])
+    if "topics" in header:
+        topics = TopicNames.from_json(header["topics"])
+        estimator._topic_names = topics.checked(estimator.n_components)
     estimator._state = state_arrays.from_arrays(
         estimator._format(estimator.n_features_in_), header, arrays
     )

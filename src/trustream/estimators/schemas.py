@@ -13,6 +13,7 @@ HEADER: dict[str, Rule] = {
     **state_arrays.HEADER,
     "rng": mapping,
     "tokeniser": mapping,
+    "topics": mapping,
 }
 # All that a file may set on an estimator, besides parameters.
 ATTRIBUTES: dict[str, Rule] = {

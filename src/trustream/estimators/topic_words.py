@@ -1,21 +1,24 @@
-"""The words that the columns of a topic model stand for, and how texts become such words."""
+"""What columns and rows of a topic model stand for: words, and topics with ids and labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from trustream.tokenisers import Specification, Tokenise, specification
+from trustream.topic_names import TopicNames
 
 
 class TopicWords:
-    """Names a model's columns by words; a part of the LDA estimator.
+    """Names a model's columns by words, and its topics by ids and labels; a part of LDA.
 
     Words given by hand are kept apart from `feature_names_in_`, the columns of a frame: a model
     with these asks scikit-learn to warn of every matrix without them.
     """
 
+    n_components: int
     n_features_in_: int
+    _topic_names: TopicNames | None = None
     _words: list[str] | None = None
     _tokeniser: Specification | None = None
 
@@ -68,9 +71,47 @@ class TopicWords:
         self._check_is_fitted()  # type: ignore[attr-defined]
         return self._tokeniser
 
+    def set_labels(self, labels: Mapping[int, str | None]) -> Any:
+        """Name topics by id, beside those that have a name; None takes a name away.
+
+        `save` writes ids and labels to the file, and `trustream.topics` shows them. `partial_fit`
+        keeps them. `fit` forgets them, since it finds other topics, unless `warm_start` has it go
+        on from those that there are.
+
+        Parameters
+        ----------
+        labels : mapping from int to str or None
+            Labels by id. The id of a topic is its row, as long as no topics were merged, split or
+            deleted.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> import trustream
+        >>> lda = trustream.LatentDirichletAllocation(2, random_state=0).fit([[2, 1], [3, 2]])
+        >>> lda.set_labels({1: "pets"}).topic_names_.labels
+        {1: 'pets'}
+        """
+        self._check_is_fitted()  # type: ignore[attr-defined]
+        self._topic_names = self.topic_names_.with_labels(labels)
+        return self
+
+    @property
+    def topic_names_(self) -> TopicNames:
+        """Ids and labels of the topics, in the order of the rows of `components_`."""
+        self._check_is_fitted()  # type: ignore[attr-defined]
+        names = self._topic_names
+        return TopicNames.of(self.n_components) if names is None else names
+
     def _forget_words(self) -> None:
         self.__dict__.pop("_words", None)
         self.__dict__.pop("_tokeniser", None)
+
+    def _forget_names(self) -> None:
+        self.__dict__.pop("_topic_names", None)
 
 
 def checked_words(words: Sequence[str], n_features: int) -> list[str]:

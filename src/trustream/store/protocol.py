@@ -11,7 +11,7 @@ inside it, nothing of it has happened. Several processes may read and write one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import EllipsisType
 from typing import Protocol
 
@@ -232,7 +232,14 @@ class Store(Leasing, Protocol):
 
     # --- saved bytes
 
-    def save(self, name: str, content: bytes, *, lease: Lease | None = None) -> None:
+    def save(
+        self,
+        name: str,
+        content: bytes,
+        *,
+        lease: Lease | None = None,
+        beside: Mapping[str, bytes] | None = None,
+    ) -> None:
         """Save bytes under a name, such as a model; they replace what was saved before.
 
         Args:
@@ -240,6 +247,7 @@ class Store(Leasing, Protocol):
             content: the bytes.
             lease: saved only if this lease has not been taken over. If it has another name, the
                 holder of a lease with this name is told: what it saves next is refused.
+            beside: other bytes by name, saved in the same transaction.
 
         Raises:
             LeaseLostError: somebody else has taken the lease over. Nothing was saved.
@@ -261,13 +269,20 @@ class Store(Leasing, Protocol):
         and again, and loads a model when the version has changed.
         """
 
-    def change_saved(self, name: str, change: Callable[[bytes], bytes | None]) -> bool:
+    def change_saved(
+        self,
+        name: str,
+        change: Callable[[bytes], bytes | None],
+        *,
+        missing: bytes | None = None,
+    ) -> bool:
         """Change the bytes saved under a name; nobody can save others in between.
 
         Args:
             name: of the bytes.
             change: called with the bytes, perhaps more than once; returns those to save in their
                 place, or None to leave them. It cannot use this store.
+            missing: what it is called with if nothing is saved; if None, it is not called then.
 
         Returns:
             Whether they were changed. The old ones are overwritten, as by `delete`.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from trustream.store.call_guard import guarded
@@ -27,17 +27,28 @@ class SavedBytes(LeasedStore):
         return self._database.run(lambda: query(self._database, name), write=False)
 
     @guarded
-    def save(self, name: str, content: bytes, *, lease: Lease | None = None) -> None:
+    def save(
+        self,
+        name: str,
+        content: bytes,
+        *,
+        lease: Lease | None = None,
+        beside: Mapping[str, bytes] | None = None,
+    ) -> None:
         database = self._database
-        fault = name_fault(name)
-        if fault is not None:
-            raise ValueError(f"name {name!r:.60} {fault}")
-        parts = _parts(content)
+        saved = {name: _parts(content)}
+        saved.update({other: _parts(more) for other, more in (beside or {}).items()})
+        for other in saved:
+            fault = name_fault(other)
+            if fault is not None:
+                raise ValueError(f"name {other!r:.60} {fault}")
 
         def work() -> None:
             if lease is not None:
                 self._leases.check_save(lease, name)
-            database.put_saved(name, parts)
+            # In one order, so that two of them never wait for each other.
+            for other in sorted(saved):
+                database.put_saved(other, saved[other])
 
         database.run(work, write=True)
 
@@ -53,7 +64,13 @@ class SavedBytes(LeasedStore):
         return self._look_up(name, Database.saved_version)
 
     @guarded
-    def change_saved(self, name: str, change: Callable[[bytes], bytes | None]) -> bool:
+    def change_saved(
+        self,
+        name: str,
+        change: Callable[[bytes], bytes | None],
+        *,
+        missing: bytes | None = None,
+    ) -> bool:
         database = self._database
         if name_fault(name) is not None:
             return False
@@ -61,7 +78,8 @@ class SavedBytes(LeasedStore):
         def work() -> bool:
             database.lock_saved(name)
             found = database.saved(name)
-            changed = change(b"".join(found)) if found else None
+            before = b"".join(found) if found else missing
+            changed = None if before is None else change(before)
             if changed is None:
                 return False
             database.overwrite()

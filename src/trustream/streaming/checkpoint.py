@@ -9,6 +9,7 @@ from typing import Any
 from trustream import persist
 from trustream._schema import (
     Array,
+    Rule,
     any_number,
     check_arrays,
     check_entries,
@@ -24,9 +25,10 @@ from trustream.streaming import old_checkpoints, stream_model
 from trustream.streaming.batches import order_from_json
 from trustream.streaming.clock import Clock
 from trustream.streaming.stream_model import StreamModel
+from trustream.topic_names import TopicNames
 
 # Of the header; a checkpoint with a higher one is for a later version of trustream.
-VERSION = 3
+VERSION = 4
 _ADVICE = "restore the store from a copy, or train a model by another name"
 _HEADER = {
     "stream": integer(1, VERSION),
@@ -41,7 +43,10 @@ _HEADER = {
     # Nothing is computed from these.
     "best_score": optional(any_number),
     "last_score": optional(any_number),
+    "topics": optional(mapping),
 }
+# Ids of topics: earlier versions have none.
+_TOPICS = {"ids": Rule(lambda value: isinstance(value, list), "a list"), "next_id": integer(0)}
 _CLOCK = {
     "found": integer(0),
     "added_before": integer(0),
@@ -69,6 +74,9 @@ class Checkpoint:
         others: state of the generator for everything else.
         arrival: number of the last document taken, where they are taken as they arrive.
         best_score, last_score: of held-out documents, None before the first.
+        names: ids of the topics by row; None where each has its row for an id, as at the beginning.
+            Labels are not kept here: a store keeps them by id (`streaming.topic_labels`), so that
+            topics can be labelled while they are trained.
     """
 
     model: StreamModel
@@ -80,6 +88,7 @@ class Checkpoint:
     arrival: int = -1
     best_score: float | None = None
     last_score: float | None = None
+    names: TopicNames | None = None
 
     def to_bytes(self) -> bytes:
         """As a safetensors file with a JSON header."""
@@ -97,6 +106,7 @@ class Checkpoint:
             "others": self.others,
             "best_score": self.best_score,
             "last_score": self.last_score,
+            "topics": None if self.names is None else _ids(self.names),
         }
         return persist.to_bytes(arrays, header)
 
@@ -123,7 +133,7 @@ class Checkpoint:
         header = contents.header
         if is_old:
             header = old_checkpoints.header(header, contents.entries)
-        check_values(header, _HEADER, "the header", state_arrays.MAY_LACK[1:])
+        check_values(header, _HEADER, "the header", (*state_arrays.MAY_LACK[1:], "topics"))
         model = stream_model.from_json(header["settings"])
         if header["recipe"] is not None:
             model = model.with_recipe(recipe_json.from_json(header["recipe"]))
@@ -153,7 +163,21 @@ class Checkpoint:
             header["arrival"],
             header["best_score"],
             header["last_score"],
+            _names(header.get("topics"), model),
         )
+
+
+def _ids(names: TopicNames) -> dict[str, Any]:
+    return {"ids": list(names.ids), "next_id": names.next_id}
+
+
+def _names(values: Any, model: StreamModel) -> TopicNames | None:
+    if values is None:
+        return None
+    check_values(values, _TOPICS, "the topics")
+    names = TopicNames.from_json({**values, "labels": {}})
+    n_topics = model.settings().get("n_components")
+    return names if n_topics is None else names.checked(n_topics)
 
 
 def _clock(values: Any) -> Clock:

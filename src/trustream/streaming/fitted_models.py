@@ -35,12 +35,14 @@ class FittedModel:
         estimator: the fitted estimator.
         words: words by column; None if the model has no names of columns.
         tokeniser: what makes words of texts; None if the model does not say.
+        in_store: whether it comes from a store.
     """
 
     title: str
     estimator: Any
     words: list[str] | None
     tokeniser: Specification | None = None
+    in_store: bool = False
 
     def with_words(self, words: Sequence[str], source: str = "the vocabulary") -> FittedModel:
         """Return the model with other words by column; an error names their source.
@@ -124,8 +126,8 @@ def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
     ('topics.safetensors', 2, None)
     """
     source = str(source)
-    title, is_address = Path(source).name, _is_address(source)
-    if not (is_address or _is_sqlite(source)):
+    title, in_store = Path(source).name, is_store(source)
+    if not in_store:
         if name != DEFAULT_NAME:
             raise MissingModelError(
                 f"{title} is a file with one model, or there is none: names such as {name!r:.60} "
@@ -138,9 +140,9 @@ def load_fitted(source: str | Path, name: str = DEFAULT_NAME) -> FittedModel:
         with open_store(source, create=False) as store:
             estimator = load_model(store, name)
             # An address may contain a password, and env:NAME says little.
-            title = store.name if is_address else title
+            title = store.name if _is_address(source) else title
     words, tokeniser = column_words(estimator), getattr(estimator, "_tokeniser", None)
-    return FittedModel(title, without_column_names(estimator), words, tokeniser)
+    return FittedModel(title, without_column_names(estimator), words, tokeniser, in_store)
 
 
 def trained_models(source: str | Path) -> list[str]:
@@ -164,7 +166,7 @@ def trained_models(source: str | Path) -> list[str]:
     ['small']
     """
     source = str(source)
-    if not (_is_address(source) or _is_sqlite(source)):
+    if not is_store(source):
         raise MissingModelError(
             f"{Path(source).name} is not a store, which may have several models"
         )
@@ -245,6 +247,15 @@ def without_column_names(estimator: Any) -> Any:
     view.__dict__.update(vars(estimator))
     del view.feature_names_in_
     return view
+
+
+def is_store(source: str) -> bool:
+    """Return whether this is the address of a store, or a file that is one.
+
+    >>> is_store("postgresql://localhost/topics"), is_store("articles.jsonl")
+    (True, False)
+    """
+    return _is_address(source) or _is_sqlite(source)
 
 
 def _is_address(source: str) -> bool:

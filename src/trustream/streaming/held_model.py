@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Mapping
 
 from trustream.store.held_lease import HeldLease
 from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, ReplacedError
@@ -39,15 +40,22 @@ class HeldModel:
         """The last checkpoint, None if there is none."""
         return load_checkpoint(self._store, self._name)
 
-    def save(self, checkpoint: Checkpoint) -> Checkpoint | None:
+    def save(
+        self, checkpoint: Checkpoint, beside: Mapping[str, bytes] | None = None
+    ) -> Checkpoint | None:
         """Save a checkpoint; if the model was replaced, nothing is saved, and the new one returned.
+
+        Args:
+            checkpoint: of the model.
+            beside: other bytes by name, saved together with it.
 
         Raises:
             LeaseLostError: another trainer has taken over; nothing was saved.
         """
         self._check_open()
         try:
-            self._store.save(self._name, checkpoint.to_bytes(), lease=self._held.lease)
+            content = checkpoint.to_bytes()
+            self._store.save(self._name, content, lease=self._held.lease, beside=beside)
         except LeaseLostError as error:
             raise self._lost(error) from None
         except ReplacedError:

@@ -11,10 +11,12 @@ from trustream.store.protocol import Store
 from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.stream_model import StreamModel
+from trustream.streaming.topic_labels import LABELS, load_names
 
 DEFAULT_NAME = "model"
-# Ends the name under which a model's settings are saved, and that of the lease to retrain it.
-_SETTINGS, RETRAINING = ".settings", ".retrain"
+# Ends of names: of a model's settings, and of the lease to retrain it.
+SETTINGS, RETRAINING = ".settings", ".retrain"
+_TAKEN = SETTINGS, LABELS, RETRAINING
 
 
 class MissingModelError(ValueError):
@@ -27,16 +29,16 @@ def check_model_name(name: str) -> None:
     >>> check_model_name("fine.settings")
     Traceback (most recent call last):
     ...
-    ValueError: a model cannot be called 'fine.settings': names that end in .settings or ...
+    ValueError: a model cannot be called 'fine.settings': names that end in .settings, ...
     """
     if not name or not name.isprintable() or len(name) > 100:
         raise ValueError(
             f"a model cannot be called {name!r:.120}: give 1 to 100 characters that can be printed"
         )
-    if name.endswith((_SETTINGS, RETRAINING)):
+    if name.endswith(_TAKEN):
         raise ValueError(
-            f"a model cannot be called {name!r}: names that end in {_SETTINGS} or {RETRAINING} "
-            "are for what belongs to a model; choose another"
+            f"a model cannot be called {name!r}: names that end in {', '.join(_TAKEN[:-1])} or "
+            f"{RETRAINING} are for what belongs to a model; choose another"
         )
 
 
@@ -53,8 +55,8 @@ def model_names(store: Store) -> list[str]:
     ['coarse', 'fine']
     """
     saved = store.saved_names()
-    names = {name.removesuffix(_SETTINGS) for name in saved if name.endswith(_SETTINGS)}
-    others = (name for name in saved if name not in names and not name.endswith(_SETTINGS))
+    names = {name.removesuffix(SETTINGS) for name in saved if name.endswith(SETTINGS)}
+    others = (name for name in saved if name not in names and not name.endswith(SETTINGS))
     return sorted(names | {name for name in others if _is_checkpoint(store, name)})
 
 
@@ -82,12 +84,17 @@ def load_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint | None
 
 def save_settings(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
     """Keep the settings of a model in the store, under its name."""
-    store.save(f"{name}{_SETTINGS}", json.dumps(stream_model.to_json(model)).encode())
+    store.save(name + SETTINGS, settings_bytes(model))
+
+
+def settings_bytes(model: StreamModel) -> bytes:
+    """What is saved of the settings of a model."""
+    return json.dumps(stream_model.to_json(model)).encode()
 
 
 def load_settings(store: Store, name: str = DEFAULT_NAME) -> StreamModel | None:
     """The model that `save_settings` kept the settings of; None if there is none."""
-    content = store.load(f"{name}{_SETTINGS}")
+    content = store.load(name + SETTINGS)
     if content is None:
         return None
     advice = "restore the store from a copy, or choose another name for another model"
@@ -98,10 +105,23 @@ def load_settings(store: Store, name: str = DEFAULT_NAME) -> StreamModel | None:
 def load_model(store: Store, name: str = DEFAULT_NAME) -> Any:
     """The model of the last checkpoint as a fitted estimator, with the words as its columns' names.
 
-    Evicted columns have the name "", and `tokeniser_` is the store's. The estimator can do all that
-    one from `fit` can: transform, score, save. Its own `partial_fit` goes on from here, apart from
-    the store.
+    Evicted columns have the name "", `tokeniser_` is the store's, and `topic_names_` has the ids
+    and labels of its topics. The estimator can do all that one from `fit` can: transform, score,
+    save. Its own `partial_fit` goes on from here, apart from the store.
+
+    Raises:
+        MissingModelError: the store has no such model, or it was not trained yet.
     """
+    checkpoint = required_checkpoint(store, name)
+    model = as_estimator(checkpoint)
+    model._tokeniser = store.tokeniser()
+    if hasattr(model, "topic_names_"):
+        model._topic_names = load_names(store, checkpoint, name)
+    return model
+
+
+def required_checkpoint(store: Store, name: str = DEFAULT_NAME) -> Checkpoint:
+    """The last checkpoint of a trainer; a MissingModelError says what to do if there is none."""
     checkpoint = load_checkpoint(store, name)
     if checkpoint is None:
         if load_settings(store, name) is None and model_names(store):
@@ -112,9 +132,7 @@ def load_model(store: Store, name: str = DEFAULT_NAME) -> Any:
         raise MissingModelError(
             f"{store.name} holds no model {name!r} yet: run `trustream train{option}` on it first"
         )
-    model = as_estimator(checkpoint)
-    model._tokeniser = store.tokeniser()
-    return model
+    return checkpoint
 
 
 def as_estimator(checkpoint: Checkpoint) -> Any:
@@ -122,4 +140,7 @@ def as_estimator(checkpoint: Checkpoint) -> Any:
     rng = persist.generator_from_json(checkpoint.others)
     model = checkpoint.model.learner(len(checkpoint.words), 1).model
     state = published(model, checkpoint.state)
-    return checkpoint.model.estimator(state, checkpoint.words, rng, checkpoint.clock.arrived)
+    found = checkpoint.model.estimator(state, checkpoint.words, rng, checkpoint.clock.arrived)
+    if checkpoint.names is not None:
+        found._topic_names = checkpoint.names
+    return found

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from trustream.store.lease import LeaseHeldError
 from trustream.store.protocol import Store
 from trustream.store.records import Totals
 from trustream.streaming import stream_model
+from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.published import (
     DEFAULT_NAME,
     RETRAINING,
@@ -29,6 +30,7 @@ from trustream.streaming.stream_model import Score
 from trustream.streaming.trainer import StreamTrainer
 from trustream.streaming.training import Training
 from trustream.streaming.training_run import TrainingProgress, nothing_to_learn
+from trustream.topic_names import TopicNames
 
 # How much worse, in nats per word, a model may be and still be called as good.
 TOLERANCE = 0.01
@@ -122,7 +124,9 @@ def retrain(
     The new model has the settings of the old one and nothing else of it. It stays in memory until
     it replaces the old one in one transaction. If the process ends before that, nothing has
     changed, and the next call starts afresh. A trainer of the old model may run meanwhile: it takes
-    up the new one at its next checkpoint.
+    up the new one at its next checkpoint. The topics of the new model are others, with ids that
+    none had before, and without labels: the row of a topic does not say which of the old topics it
+    is like.
 
     Parameters
     ----------
@@ -202,8 +206,17 @@ def retrain(
         if good or force:
             checkpoint = trainer.checkpoint()
             assert checkpoint is not None  # steps were taken
-            trainer.held.replace(name, checkpoint)
+            trainer.held.replace(name, _renewed(checkpoint, load_checkpoint(store, name)))
         return RetrainResult(good or force, reason, trainer.n_steps, compared, n_deleted)
+
+
+def _renewed(checkpoint: Checkpoint, old: Checkpoint | None) -> Checkpoint:
+    """The new model, whose topics have ids that none of the old ones had."""
+    n_topics = checkpoint.model.settings().get("n_components")
+    if old is None or n_topics is None:
+        return checkpoint
+    before = old.names or TopicNames.of(old.model.settings()["n_components"])
+    return replace(checkpoint, names=before.renewed(n_topics))
 
 
 def _learn(

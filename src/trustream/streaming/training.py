@@ -23,6 +23,7 @@ from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.clock import Clock
 from trustream.streaming.model_words import ModelWords
 from trustream.streaming.stream_model import Score, StreamModel
+from trustream.topic_names import TopicNames
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Training:
         self._kept = Restorable(Learned(model.start(), None, generator, -1))
         self.best_score: float | None = None
         self.last_score: float | None = None
+        self._names: TopicNames | None = None
 
     @classmethod
     def resumed(
@@ -87,6 +89,7 @@ class Training:
         )
         training._others = persist.generator_from_json(checkpoint.others)
         training.best_score, training.last_score = checkpoint.best_score, checkpoint.last_score
+        training._names = checkpoint.names
         return training
 
     @property
@@ -201,6 +204,7 @@ class Training:
             learned.arrival,
             self.best_score,
             self.last_score,
+            self._names,
         )
 
     def _learner(self) -> Learner:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from trustream.topic_names import TopicNames, UnknownTopicError
     from trustream.topics import inference, summary
     from trustream.topics.choosing import choose_n_components
     from trustream.topics.document_view import view_documents
@@ -27,18 +28,26 @@ if TYPE_CHECKING:
     )
     from trustream.topics.exploring import explore
     from trustream.topics.over_time import TimeCounts, topics_over_time
+    from trustream.topics.pictures import (
+        plot_choice,
+        plot_document,
+        plot_hierarchy,
+        plot_map,
+        plot_over_time,
+        plot_top_words,
+    )
     from trustream.topics.relations import (
         CorrelationCounts,
         topic_correlation,
         topic_hierarchy,
         topic_map,
     )
+    from trustream.topics.report import report_data, write_report
     from trustream.topics.representatives import RunningTop, representative_documents
     from trustream.topics.splitting import split_topic
     from trustream.topics.stored_documents import stored_batches
     from trustream.topics.table import TableCounts, topic_info
     from trustream.topics.time_bins import GrowingBins
-    from trustream.topics.topic_names import TopicNames, UnknownTopicError
     from trustream.topics.topic_set import TopicSet, as_topics
     from trustream.topics.word_sources import register_tokeniser
 
@@ -62,7 +71,14 @@ __all__ = [
     "inference",
     "merge_topics",
     "merging",
+    "plot_choice",
+    "plot_document",
+    "plot_hierarchy",
+    "plot_map",
+    "plot_over_time",
+    "plot_top_words",
     "register_tokeniser",
+    "report_data",
     "representative_documents",
     "set_labels",
     "split_topic",
@@ -74,9 +90,10 @@ __all__ = [
     "topic_map",
     "topics_over_time",
     "view_documents",
+    "write_report",
 ]
 
-# Modules, and the public names that live there.
+# Modules, and the public names that are found there.
 _HOME = {
     "choosing": ("choose_n_components",),
     "document_view": ("view_documents",),
@@ -86,14 +103,19 @@ _HOME = {
     ),
     "exploring": ("explore",),
     "over_time": ("TimeCounts", "topics_over_time"),
+    "pictures": (
+        "plot_choice", "plot_document", "plot_hierarchy", "plot_map", "plot_over_time",
+        "plot_top_words",
+    ),
     "relations": ("CorrelationCounts", "topic_correlation", "topic_hierarchy", "topic_map"),
+    "report": ("report_data", "write_report"),
     "representatives": ("RunningTop", "representative_documents"),
     "splitting": ("split_topic",),
     "stored_documents": ("stored_batches",),
     "table": ("TableCounts", "topic_info"),
     "time_bins": ("GrowingBins",),
-    "topic_names": ("TopicNames", "UnknownTopicError"),
-    "topic_set": ("TopicSet", "as_topics"),
+    "topic_search": ("UnknownTopicError",),
+    "topic_set": ("TopicNames", "TopicSet", "as_topics"),
     "word_sources": ("register_tokeniser",),
 }  # fmt: skip
 # Modules of functions that commands call.

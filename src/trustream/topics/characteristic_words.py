@@ -19,13 +19,13 @@ topics together, sum_k lambda_kw / sum_kv lambda_kv:
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
-from trustream.array_types import Array, Float64
+from trustream.array_types import Array, Float64, Index
 from trustream.topics.topic_set import TopicSet
 
 # Words of a label that is made by rule.
@@ -68,9 +68,40 @@ def relevant_words(
     >>> [top_words(topics, 0, 1)[0].word, relevant_words(topics, 0, 1)[0].word]
     ['the', 'cat']
     """
-    if not 0 <= relevance <= 1:
-        raise ValueError(f"relevance is {relevance}, expected a number from 0 to 1")
-    return _largest(topics, _relevance(topics, topics.probabilities(row), relevance), n_words)
+    scores = _relevance(topics, topics.probabilities(row), relevance)
+    return _largest(topics, scores, n_words)
+
+
+def relevant_columns(
+    topics: TopicSet, row: int, n_words: int, relevance: float | Sequence[float] = RELEVANCE
+) -> list[int]:
+    """Return the columns of the words of `relevant_words`, in the same order.
+
+    With several values of lambda, the columns of all words that are among the most relevant for
+    any of them, in their order.
+
+    >>> topics = TopicSet.of([[4.0, 5.0, 1.0], [1.0, 5.0, 4.0]], 0.1, ["cat", "the", "bank"])
+    >>> relevant_columns(topics, 0, 2), relevant_columns(topics, 0, 1, [0.0, 0.5, 1.0])
+    ([0, 1], [0, 1])
+    """
+    logs = _logs(topics, topics.probabilities(row))
+    if isinstance(relevance, int | float):
+        return _largest_columns(topics, _blended(*logs, relevance), n_words).tolist()
+    found = [_largest_columns(topics, _blended(*logs, value), n_words) for value in relevance]
+    return np.unique(np.concatenate(found)).tolist()
+
+
+def word_frequencies(topics: TopicSet) -> Float64:
+    """Return p_w, the probability of each word in all topics together, (V,).
+
+    >>> word_frequencies(TopicSet.of([[4.0, 4.0], [1.0, 7.0]], 0.1)).tolist()
+    [0.3125, 0.6875]
+    """
+    return _kept(
+        topics,
+        "_frequencies",
+        lambda: topics.weights.sum(axis=0, dtype=np.float64) / topics.totals.sum(),
+    )
 
 
 def frex_words(
@@ -127,22 +158,24 @@ def label(topics: TopicSet, row: int) -> str:
 
 
 def _relevance(topics: TopicSet, beta: Float64, relevance: float) -> Float64:
-    log_lift = np.log(beta) - np.log(_frequencies(topics))
-    return np.asarray(relevance * np.log(beta) + (1 - relevance) * log_lift)
+    return _blended(*_logs(topics, beta), relevance)
+
+
+def _logs(topics: TopicSet, beta: Float64) -> tuple[Float64, Float64]:
+    """log beta_kw and log(beta_kw / p_w), (V,)."""
+    log_beta = np.log(beta)
+    return log_beta, log_beta - _kept(topics, "_log_p", lambda: np.log(word_frequencies(topics)))
+
+
+def _blended(log_beta: Float64, log_lift: Float64, relevance: float) -> Float64:
+    if not 0 <= relevance <= 1:
+        raise ValueError(f"relevance is {relevance}, expected a number from 0 to 1")
+    return np.asarray(relevance * log_beta + (1 - relevance) * log_lift)
 
 
 def _shown(topics: TopicSet) -> Array:
     """Columns that have a word."""
     return _kept(topics, "_shown", lambda: np.flatnonzero([bool(word) for word in topics.words]))
-
-
-def _frequencies(topics: TopicSet) -> Float64:
-    """p_w, (V,): computed once for a set of topics."""
-    return _kept(
-        topics,
-        "_frequencies",
-        lambda: topics.weights.sum(axis=0, dtype=np.float64) / topics.totals.sum(),
-    )
 
 
 def _sums_of_probabilities(topics: TopicSet) -> Float64:
@@ -169,14 +202,19 @@ def _kept(topics: TopicSet, name: str, compute: Callable[[], Array]) -> Array:
 
 def _largest(topics: TopicSet, scores: Float64, n_words: int) -> list[WordWeight]:
     """The words with the largest scores; of equal ones the first."""
+    columns = _largest_columns(topics, scores, n_words)
+    return [WordWeight(topics.words[column], float(scores[column])) for column in columns]
+
+
+def _largest_columns(topics: TopicSet, scores: Float64, n_words: int) -> Index:
     if n_words < 0:
         raise ValueError(f"n_words is {n_words}, expected 0 or more")
     columns = _shown(topics)
     values = scores[columns]
     n = min(n_words, columns.size)
     if n == 0:
-        return []
+        return np.empty(0, np.int64)
     least = np.partition(values, values.size - n)[values.size - n]
     best = np.flatnonzero(values >= least)
     best = best[np.argsort(-values[best], kind="stable")[:n]]
-    return [WordWeight(topics.words[columns[i]], float(values[i])) for i in best]
+    return np.asarray(columns[best])

@@ -21,7 +21,7 @@ _FINER = 4
 # Passes over the documents for the largest number of topics, and after each reduction.
 _PASSES, _PASSES_AFTER = 5, 2
 # So many documents are needed, to learn from and to predict.
-_FEWEST = 20
+FEWEST = 20
 # Documents that are predicted, at most.
 _MOST_HELD_OUT = 2000
 
@@ -255,12 +255,12 @@ def _parts(
     """Documents to learn from and documents to predict, with two words or more."""
     if not 0 < held_out < 1:
         raise ValueError(f"held_out is {held_out}, expected a part between 0 and 1")
-    most = validation.whole_number("max_documents", max_documents, _FEWEST)
+    most = validation.whole_number("max_documents", max_documents, FEWEST)
     filled = np.flatnonzero(counts.sum(axis=1) > 1)
-    if filled.size < _FEWEST or counts.shape[1] < 2:
+    if filled.size < FEWEST or counts.shape[1] < 2:
         raise ValueError(
             f"X has {filled.size} documents with two words or more and {counts.shape[1]} columns, "
-            f"expected at least {_FEWEST} documents and 2 columns"
+            f"expected at least {FEWEST} documents and 2 columns"
         )
     rows = rng.permutation(filled)[:most]
     n_test = max(1, round(held_out * rows.size))

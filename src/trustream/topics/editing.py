@@ -24,8 +24,8 @@ from trustream.inference.state import State
 from trustream.models.lda import LazyRows, LdaPrior
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.lda.model import TopicStream
+from trustream.topic_names import TopicNames
 from trustream.topics.documents import as_batches, read
-from trustream.topics.topic_names import TopicNames
 from trustream.topics.topic_set import TopicSet, as_topics
 
 
@@ -87,6 +87,7 @@ class TopicEdit:
         edited = copy.deepcopy(estimator)
         edited._state = self.of_state(estimator._state)
         edited.n_components = len(self.groups)
+        edited._topic_names = self.names
         # The priors that were given for each topic, so that they are of the topics there are.
         if np.ndim(edited.doc_topic_prior) == 1:
             edited.doc_topic_prior = self._alpha(np.asarray(edited.doc_topic_prior, np.float64))
@@ -99,15 +100,16 @@ class TopicEdit:
     def of_checkpoint(self, checkpoint: Checkpoint) -> Checkpoint:
         """Return a trainer's checkpoint of topics afterwards, from which a trainer goes on.
 
-        Its settings have another `n_components`; where settings are kept beside it
-        (`trustream.streaming.published.save_settings`), they are to be saved again.
+        Its settings have another `n_components`. It has the ids of the topics, and no labels, which
+        a store keeps beside it. To edit the model of a store use `trustream.topics.stored_topics`.
         """
         if not isinstance(checkpoint.model, TopicStream):
             raise ValueError(
                 f"the checkpoint is of a model of kind {checkpoint.model.kind!r}, expected topics"
             )
         model = replace(checkpoint.model, n_components=len(self.groups))
-        return replace(checkpoint, model=model, state=self.of_state(checkpoint.state))
+        state = self.of_state(checkpoint.state)
+        return replace(checkpoint, model=model, state=state, names=self.names)
 
     def _alpha(self, alpha: Float64) -> Float64:
         sums = np.array([alpha[list(rows)].sum() for rows in self.groups])

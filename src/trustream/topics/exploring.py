@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -146,13 +146,15 @@ def explore(
         gather(topics, reading.batches(blocks), *into)
         if not table.n_read:
             raise ValueError(f"{source.name} has no documents yet: trustream ingest adds some")
-        options = {"n_words": n_words, "relevance": relevance, "exclusivity": exclusivity}
+        shown = topic_info(
+            topics, table, n_words=n_words, relevance=relevance, exclusivity=exclusivity
+        )
         over_time = None
         if times is not None and times.n_counted:
             over_time = times.result(level=level, trend_level=trend_level)
         return Exploration(
             topics=topics,
-            table=topic_info(topics, table, **options),
+            table=shown,
             documents=_documents(source, topics, best),
             over_time=over_time,
             n_documents=reading.n_read,
@@ -185,7 +187,7 @@ class _Reading:
     def __init__(
         self,
         store: Store,
-        words: list[str],
+        words: Sequence[str],
         progress: Callable[[int, int], None] | None,
         n_wanted: int,
     ) -> None:
@@ -198,7 +200,8 @@ class _Reading:
         for documents, counts in ahead(over_words(self._store, blocks, self._words)):
             yield DocumentBatch(counts, keys=documents.keys, times=documents.times)
             self.n_read += len(documents.keys)
-            self.n_arrival += int(documents.arrival.sum())
+            if documents.arrival is not None:
+                self.n_arrival += int(np.count_nonzero(documents.arrival))
             if self._progress is not None:
                 self._progress(self.n_read, max(self._n_wanted, self.n_read))
 

@@ -26,7 +26,7 @@ class TopicProportion:
     """How much of a document is about a topic.
 
     Attributes:
-        topic: number of the topic, from 0.
+        topic: id of the topic: its row, as long as no topics were merged, split or deleted.
         proportion: its proportion, between 0 and 1.
     """
 
@@ -41,8 +41,8 @@ class DocumentTopics:
     Attributes:
         row: number of the document in the input, from 0.
         id: key of the document; None if it came without one.
-        proportions: of all topics, in their order; they sum to one. A document without words that
-            the model knows has the proportions of the prior.
+        proportions: of all topics, in the order of rows; they sum to one. A document without words
+            that the model knows has the proportions of the prior.
         topics: the topics with the largest proportions, the largest first; none if the model knows
             no word of the document, of which it then knows nothing.
         n_tokens: words of the document, repetitions included.
@@ -121,20 +121,20 @@ def _of_matrix(model: Any, matrix: Any, top: int, name: str | None) -> Iterator[
         matrix = matrices.csr(matrix)
     # Frames and others are taken as they are.
     sliced = isinstance(matrix, np.ndarray | sparse.csr_array) and matrix.ndim == 2
-    n_rows = max(matrix.shape[0], 1)
+    n_rows, ids = max(matrix.shape[0], 1), model.topic_names_.ids
     for first in range(0, n_rows, _CHUNK if sliced else n_rows):
         part = matrix[first : first + _CHUNK] if sliced else matrix
         thetas = model.transform(part)
         totals = matrices.csr(part).sum(axis=1).tolist()
         for i, (theta, total) in enumerate(zip(thetas, totals, strict=True), start=first):
             id = None if name is None else f"{name}:{i + 1}"
-            yield _document_topics(i, id, theta, top, total, total)
+            yield _document_topics(i, id, theta, ids, top, total, total)
 
 
 def _of_documents(
     model: Any, documents: Iterable[Any], top: int, vocabulary: Sequence[str]
 ) -> Iterator[DocumentTopics]:
-    remaining, first = iter(documents), 0
+    remaining, first, ids = iter(documents), 0, model.topic_names_.ids
     while chunk := list(islice(remaining, _CHUNK)):
         words = [_words(document, first + i) for i, document in enumerate(chunk)]
         counts = count_matrix(words, vocabulary)
@@ -142,7 +142,7 @@ def _of_documents(
         for i, document in enumerate(chunk):
             id = document.key if isinstance(document, Record) else None
             n_tokens = _n_tokens(words[i], first + i)
-            yield _document_topics(first + i, id, thetas[i], top, n_tokens, known[i])
+            yield _document_topics(first + i, id, thetas[i], ids, top, n_tokens, known[i])
         first += len(chunk)
 
 
@@ -166,14 +166,20 @@ def _n_tokens(words: Words, row: int) -> float:
 
 
 def _document_topics(
-    row: int, id: str | None, theta: Any, top: int, n_tokens: float, n_known: float
+    row: int,
+    id: str | None,
+    theta: Any,
+    ids: Sequence[int],
+    top: int,
+    n_tokens: float,
+    n_known: float,
 ) -> DocumentTopics:
     largest = np.argsort(-theta, kind="stable")[: top if n_known else 0].tolist()
     return DocumentTopics(
         row=row,
         id=id,
         proportions=theta.tolist(),
-        topics=[TopicProportion(k, float(theta[k])) for k in largest],
+        topics=[TopicProportion(ids[k], float(theta[k])) for k in largest],
         n_tokens=_whole(n_tokens),
         n_known=_whole(n_known),
     )

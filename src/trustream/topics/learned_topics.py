@@ -11,11 +11,11 @@ from sklearn.exceptions import NotFittedError
 
 from trustream.array_types import Array
 from trustream.estimators import LatentDirichletAllocation
+from trustream.topic_names import TopicNames
 from trustream.topics.editing import merging
 from trustream.topics.kept_documents import KeptDocuments, NotedTexts
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
-from trustream.topics.topic_names import TopicNames
 from trustream.topics.topic_set import TopicSet, as_topics
 from trustream.topics.vocabulary import Counted, batches
 
@@ -39,14 +39,13 @@ class PendingStep(NamedTuple):
 class LearnedTopics:
     """Base of `TopicModel` that holds what was learned.
 
-    A fitted model has `_lda`, the estimator; `_words`, which counts texts for it; `_names`, ids and
-    labels; `_kept`, some of its documents; and `_seed`, of new words. `_pending` is what is left to
-    do after a step of the estimator, which may have been interrupted just then.
+    A fitted model has `_lda`, the estimator, with the ids and labels of its topics; `_words`, which
+    counts texts for it; `_kept`, some of its documents; and `_seed`, of new words. `_pending` is
+    what is left to do after a step of the estimator, which may have been interrupted just then.
     """
 
     _lda: LatentDirichletAllocation
     _words: Words
-    _names: TopicNames
     _kept: KeptDocuments
     _seed: int
     _cached: dict[str, tuple[Any, Any]]
@@ -56,11 +55,12 @@ class LearnedTopics:
     def _is_fitted(self) -> bool:
         return hasattr(self, "_lda")
 
-    def _set(self, seed: int, names: Any, words: Any, lda: Any, kept: KeptDocuments) -> None:
+    def _set(self, seed: int, words: Any, lda: Any, kept: KeptDocuments) -> None:
         """All that was learned, in one call, which no interrupt divides."""
+        # One object, by which results that are kept are known to be of these names.
+        lda._topic_names = lda.topic_names_
         self.__dict__.update(
             _seed=seed,
-            _names=names,
             _words=words,
             _lda=lda,
             _kept=kept,
@@ -69,8 +69,12 @@ class LearnedTopics:
         )
 
     @property
+    def _names(self) -> TopicNames:
+        return self._lda.topic_names_
+
+    @property
     def estimator_(self) -> LatentDirichletAllocation:
-        """The fitted estimator, with words and tokeniser."""
+        """The fitted estimator, with words, tokeniser, and the ids and labels of its topics."""
         self._check_fitted()
         return self._lda
 
@@ -81,7 +85,7 @@ class LearnedTopics:
         return self._of_now(
             "topics",
             (self._names,),
-            lambda: as_topics(self._lda, self._words.words, self._names),
+            lambda: as_topics(self._lda, self._words.words),
         )
 
     @property
@@ -167,7 +171,7 @@ class LearnedTopics:
         """
         self._check_fitted()
         edit = merging(self._names, topics)
-        self.__dict__.update(_lda=edit.of_estimator(self._lda), _names=edit.names)
+        self._lda = edit.of_estimator(self._lda)
         return self
 
     def set_labels(self, labels: Mapping[int, str | None]) -> Self:
@@ -183,7 +187,7 @@ class LearnedTopics:
         'my favourite'
         """
         self._check_fitted()
-        self._names = self._names.with_labels(labels)
+        self._lda.set_labels(labels)
         return self
 
     # --- inside

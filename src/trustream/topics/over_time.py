@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from trustream.topics.documents import DocumentBatch, gather
-from trustream.topics.time_bins import FixedBins, TimeBins, as_seconds, check_number
+from trustream.topics.time_bins import TimeBins, as_seconds, bins_of_times, is_number
 from trustream.topics.time_counts import TimeCounts, fixed
 from trustream.topics.time_result import TopicsOverTime
 from trustream.topics.topic_set import as_topics
@@ -63,7 +63,18 @@ def topics_over_time(
     >>> [trend.kind for trend in found.trends], found.shares[0].argmax()
     (['rising', 'fading'], np.int64(1))
     """
-    topics = as_topics(model)
+    topics, documents = as_topics(model), with_times(documents, times)
+    counts = TimeCounts(topics, chosen_bins(bins, documents), words=n_words > 0)
+    gather(topics, documents, counts)
+    return counts.result(n_words=n_words, level=level, trend_level=trend_level)
+
+
+def with_times(documents: Any, times: Any) -> Any:
+    """Return documents, those of a matrix with these times; a single batch has them in seconds.
+
+    >>> with_times(np.ones((1, 2)), ["1970-01-02"]).times.tolist()
+    [86400.0]
+    """
     if times is not None:
         if not hasattr(documents, "shape"):
             raise ValueError(
@@ -73,19 +84,12 @@ def topics_over_time(
         documents = DocumentBatch(documents, times=as_seconds(times))
     if isinstance(documents, DocumentBatch) and documents.times is not None:
         documents = replace(documents, times=as_seconds(documents.times))
-    counts = TimeCounts(topics, _chosen(bins, documents), words=n_words > 0)
-    gather(topics, documents, counts)
-    return counts.result(n_words=n_words, level=level, trend_level=trend_level)
+    return documents
 
 
-def _chosen(bins: Any, documents: Any) -> TimeBins:
-    if isinstance(bins, TimeBins):
-        return bins
-    if not (isinstance(documents, DocumentBatch) and isinstance(bins, int | np.integer)):
-        return fixed(bins)
-    check_number(bins)
-    known = np.empty(0) if documents.times is None else documents.times
-    known = known[~np.isnan(known)]
-    if not known.size:
-        raise ValueError("no document has a time: give one for each document, None where unknown")
-    return FixedBins.between(float(known.min()), float(known.max()), int(bins))
+def chosen_bins(bins: Any, documents: Any) -> TimeBins:
+    """Return bins for documents that come from `with_times`, as `topics_over_time` takes them."""
+    if not (isinstance(documents, DocumentBatch) and is_number(bins)):
+        return bins if isinstance(bins, TimeBins) else fixed(bins)
+    times = np.empty(0) if documents.times is None else documents.times
+    return bins_of_times(bins, times)

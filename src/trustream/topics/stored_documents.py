@@ -131,6 +131,36 @@ def over_words(
         yield documents, _counts(documents, columns, len(words))
 
 
+def stored_document(store: Store, words: Sequence[str], key: str) -> DocumentBatch:
+    """Return one document of a store by its key, as `stored_batches` returns all of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such document.
+
+    Examples
+    --------
+    >>> import tempfile, trustream
+    >>> from trustream.store import Record
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db", min_documents=1) as store:
+    ...         _ = store.append([Record("a", ["cat", "dog"]), Record("b", ["tree", "cat"])])
+    ...         batch = stored_document(store, ["dog", "cat"], "b")
+    >>> batch.keys, batch.counts.indices.tolist()
+    (['b'], [1])
+    """
+    try:
+        documents = store.read([key])
+    except KeyError:
+        raise ValueError(f"{store.name} has no document {key!r:.120}") from None
+    ((_, counts),) = over_words(store, [documents], words)
+    titles = excerpts = None
+    if store.settings.keep_text:
+        titles, excerpts = titles_and_excerpts(store, documents.keys)
+    return DocumentBatch(counts, documents.keys, titles, documents.times, excerpts)
+
+
 def _columns(
     store: Store, documents: Documents, column_of: dict[str, int]
 ) -> tuple[int | None, Index]:

@@ -14,14 +14,17 @@ class TopicSummary:
     """One topic as its most probable words.
 
     Attributes:
-        topic: number of the topic, from 0: its row of `components_`.
+        topic: id of the topic: its row of `components_`, as long as no topics were merged, split or
+            deleted.
         share: the topic's share of all tokens, between 0 and 1.
         words: the most probable words, the most probable first.
+        label: the label that it was given; None without one.
     """
 
     topic: int
     share: float
     words: list[str]
+    label: str | None = None
 
 
 def summarise(
@@ -56,4 +59,6 @@ def summarise(
     totals = model.components_.sum(axis=1, dtype=np.float64)
     share, words = totals / totals.sum(), model.top_words(n_words, vocabulary)
     order = np.argsort(-share, kind="stable").tolist()
-    return [TopicSummary(k, float(share[k]), words[k]) for k in order]
+    names = model.topic_names_
+    found = [(names.ids[k], float(share[k]), words[k]) for k in order]
+    return [TopicSummary(*topic, names.labels.get(topic[0])) for topic in found]

@@ -193,8 +193,27 @@ class GrowingBins:
 TimeBins = FixedBins | GrowingBins
 
 
+def bins_of_times(bins: Any, seconds: Float64) -> Any:
+    """Return a number of bins as bins of the same width over all known times; others as they are.
+
+    >>> bins_of_times(2, np.array([0.0, 4.0, np.nan])).edges
+    (0.0, 2.0, 4.0)
+    """
+    if not is_number(bins):
+        return bins
+    check_number(bins)
+    known = seconds[~np.isnan(seconds)]
+    if not known.size:
+        raise ValueError("no document has a time: give one for each document, None where unknown")
+    return FixedBins.between(float(known.min()), float(known.max()), int(bins))
+
+
+def is_number(bins: Any) -> bool:
+    """Whether bins are given as a number of them."""
+    return isinstance(bins, int | np.integer) and not isinstance(bins, bool)
+
+
 def check_number(bins: Any, least: int = 1) -> None:
     """Refuse a number of bins that is none, or so large that it must be a mistake."""
-    whole = isinstance(bins, int | np.integer) and not isinstance(bins, bool)
-    if not whole or not least <= bins <= _MOST_BINS:
+    if not is_number(bins) or not least <= bins <= _MOST_BINS:
         raise ValueError(f"bins are {bins!r}, expected a whole number from {least} to {_MOST_BINS}")

@@ -13,7 +13,7 @@ from trustream.topics import characteristic_words
 from trustream.topics.bin_words import CandidateWords
 from trustream.topics.documents import ReadBatch
 from trustream.topics.share_intervals import Moments, intervals
-from trustream.topics.time_bins import OUTSIDE, FixedBins, TimeBins, as_seconds
+from trustream.topics.time_bins import OUTSIDE, FixedBins, TimeBins, as_seconds, is_number
 from trustream.topics.time_result import TopicsOverTime
 from trustream.topics.topic_set import as_topics
 from trustream.topics.trends import find_trends
@@ -214,7 +214,7 @@ class TimeCounts:
 
 def fixed(edges: Any) -> FixedBins:
     """Return bins with these edges, given in any form that times may have."""
-    if isinstance(edges, int | np.integer) and not isinstance(edges, bool):
+    if is_number(edges):
         raise ValueError(
             f"bins are a number, {edges}, but the first and last time of batches are not known "
             "before they are read: give edges of bins, or GrowingBins(width)"

@@ -16,7 +16,6 @@ from trustream.topics.kept_documents import KeptDocuments
 from trustream.topics.learned_topics import PendingStep
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
-from trustream.topics.topic_names import TopicNames
 from trustream.topics.topic_views import TopicViews
 from trustream.topics.vectorised_words import VectorisedWords
 from trustream.topics.vocabulary import GrowingWords, WordRules
@@ -198,7 +197,7 @@ class TopicModel(TopicViews):
         words.take(found)
         kept.take(noted, found.counts)
         lda.set_words(words.words, tokenise=words.specification)
-        self._set(seed, TopicNames.of(self.n_topics), words, lda, kept)
+        self._set(seed, words, lda, kept)
         return self
 
     # --- files
@@ -222,14 +221,14 @@ class TopicModel(TopicViews):
         True
         """
         self._check_fitted()
-        parts = self._seed, self._names, self._words, self._lda
+        parts = self._seed, self._words, self._lda
         persist.write(path, *topic_model_files.to_arrays(vars(self), *parts))
 
     @classmethod
     def _from_contents(cls, contents: persist.Contents) -> Self:
-        params, seed, names, words, lda = topic_model_files.from_contents(contents)
+        params, seed, words, lda = topic_model_files.from_contents(contents)
         model = cls(**params, tokeniser=words.made_by)
-        model._set(seed, names, words, lda, KeptDocuments(model.keep_documents, seed))
+        model._set(seed, words, lda, KeptDocuments(model.keep_documents, seed))
         return model
 
 

@@ -20,7 +20,7 @@ from trustream._schema import (
     text,
 )
 from trustream.estimators import LatentDirichletAllocation, saving
-from trustream.topics.topic_names import TopicNames
+from trustream.topic_names import TopicNames
 from trustream.topics.vectorised_words import VectorisedWords
 from trustream.topics.vocabulary import GrowingWords, WordRules
 from trustream.topics.word_sources import word_function
@@ -58,7 +58,6 @@ _WAITING = {
 def to_arrays(
     params: Mapping[str, Any],
     seed: int,
-    names: TopicNames,
     words: Words,
     lda: LatentDirichletAllocation,
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -75,6 +74,7 @@ def to_arrays(
         own |= words.rules._asdict()
     check_values(own, _PARAMS, "the parameters of the model")
     arrays, lda_header = saving.to_arrays(lda)
+    lda_header.pop("topics", None)
     arrays = {_LDA + name: array for name, array in arrays.items()}
     if isinstance(words, VectorisedWords):
         kept = {"vectoriser": words.to_dict()}
@@ -87,7 +87,7 @@ def to_arrays(
         "params": own,
         "seed": seed,
         "n_documents": words.n_documents,
-        "names": names.to_json(),
+        "names": lda.topic_names_.to_json(),
         "words": kept,
         "lda": lda_header,
     }
@@ -96,7 +96,7 @@ def to_arrays(
 
 def from_contents(
     contents: persist.Contents,
-) -> tuple[dict[str, Any], int, TopicNames, Words, LatentDirichletAllocation]:
+) -> tuple[dict[str, Any], int, Words, LatentDirichletAllocation]:
     """Return the arguments of `to_arrays`.
 
     Raises:
@@ -120,16 +120,14 @@ def from_contents(
     columns = lda.words_
     if columns is None:
         raise ValueError("the columns have no words")
-    names = TopicNames.from_json(header["names"])
-    if len(names.ids) != lda.n_components:
-        raise ValueError(f"names are of {len(names.ids)} topics, there are {lda.n_components}")
+    lda._topic_names = TopicNames.from_json(header["names"]).checked(lda.n_components)
     params = {**header["params"], **{name: getattr(lda, name) for name in SHARED}}
     n_documents = header["n_documents"]
     if vectorised:
         check_values(header["words"], {"vectoriser": mapping}, "the words")
         kept = header["words"]["vectoriser"]
         found = VectorisedWords.from_dict(kept, columns, n_documents)
-        return params, header["seed"], names, found, lda
+        return params, header["seed"], found, lda
     words = GrowingWords(
         word_function(header["words"]),
         WordRules(params["min_documents"], params["max_fraction"], params["max_words"]),
@@ -137,7 +135,7 @@ def from_contents(
         _waiting(arrays, columns),
         n_documents,
     )
-    return params, header["seed"], names, words, lda
+    return params, header["seed"], words, lda
 
 
 def _waiting(arrays: Mapping[str, np.ndarray], columns: list[str]) -> dict[str, int]:

@@ -16,7 +16,7 @@ from trustream.evaluation import validation
 from trustream.kernels import threads
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.streaming.fitted_models import column_words
-from trustream.topics.topic_names import TopicNames
+from trustream.topic_names import TopicNames
 
 # How documents are read without learning: most iterations, and the change that ends them. Those of
 # `transform`.
@@ -112,8 +112,7 @@ class TopicSet:
         )
         named = checked_words(words, v)
         names = TopicNames.of(k) if names is None else names
-        if len(names.ids) != k:
-            raise ValueError(f"names are of {len(names.ids)} topics, weights of {k}")
+        names = names.checked(k)
         return cls(LazyRows(stored, 1.0, eta, totals), prior, named, names, model)
 
     @property
@@ -156,9 +155,7 @@ class TopicSet:
 
     def with_names(self, names: TopicNames) -> TopicSet:
         """Return the same topics under other names."""
-        if len(names.ids) != self.n_topics:
-            raise ValueError(f"names are of {len(names.ids)} topics, there are {self.n_topics}")
-        return replace(self, names=names)
+        return replace(self, names=names.checked(self.n_topics))
 
 
 def as_topics(
@@ -176,7 +173,7 @@ def as_topics(
     words : sequence of str, default=None
         Words by column; None takes the names of the model's columns, or x0, x1, ...
     names : TopicNames, default=None
-        Ids and labels; None takes rows for ids.
+        Ids and labels; None takes those of the model.
 
     Examples
     --------
@@ -206,7 +203,7 @@ def as_topics(
         state.lambda_.copy(),
         copy.deepcopy(state.prior),
         checked_words(columns, model.n_features_in_),
-        TopicNames.of(model.n_components),
+        model.topic_names_.checked(model.n_components),
         model._reading_model(),
         n_local,
         tol,

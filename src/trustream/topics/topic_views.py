@@ -1,18 +1,24 @@
-"""Look at the topics of texts: table, documents, and over time."""
+"""Look at the topics of texts: table, documents, over time, and a report of all."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from trustream._regular_file import PathLike
+from trustream.array_types import Float64
 from trustream.evaluation.validation import whole_number
 from trustream.topics import over_time, table
 from trustream.topics.documents import DocumentBatch, gather
 from trustream.topics.learned_topics import LearnedTopics
+from trustream.topics.report.data import BINS
+from trustream.topics.report.page import write_report
 from trustream.topics.representatives import RepresentativeDocument, RunningTop
 from trustream.topics.texts import excerpt, text_chunks
-from trustream.topics.time_bins import as_seconds
+from trustream.topics.time_bins import as_seconds, bins_of_times
 from trustream.topics.time_result import TopicsOverTime
 from trustream.topics.vocabulary import batches
 
@@ -145,17 +151,85 @@ class TopicViews(LearnedTopics):
         documents = self._documents(None)
         if documents is None:
             raise ValueError(self._none_kept("topics_over_time(times, bins, texts)"))
-        seconds, n_seen = as_seconds(times), self._kept.n_seen
+        kept = replace(documents, times=self._times_of_kept(as_seconds(times)))
+        return over_time.topics_over_time(topics, kept, None, bins, **options)
+
+    def report(
+        self,
+        path: PathLike,
+        texts: Iterable[str] | None = None,
+        times: Any = None,
+        *,
+        title: str = "Topics",
+        bins: Any = BINS,
+        n_documents: int = 5,
+        n_words: int = 20,
+    ) -> None:
+        """Write a page about the topics that you can open in any browser, or send to a colleague.
+
+        It is one file that needs no network: a map, words with a slider of relevance, topics over
+        time, documents, a table and the hierarchy; see `trustream.topics.write_report`. It shows
+        the beginnings of texts.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, which is replaced whole or not at all.
+        texts : iterable of str, default=None
+            Documents to look at; None takes those that are kept (`keep_documents`). Where none
+            are, as in a loaded model, the page has what the model knows by itself.
+        times : sequence, default=None
+            As in `topics_over_time`: one for each of the texts, or for each document that was
+            learned from. None leaves time out.
+        title, bins, n_documents, n_words
+            As in `trustream.topics.write_report`.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from trustream import TopicModel
+        >>> model = TopicModel(2, random_state=0).fit(["cats and dogs", "bank rates"] * 20)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(Path(folder, "topics.html"), title="Pets and money")
+        ...     "cats and dogs" in Path(folder, "topics.html").read_text(encoding="utf-8")
+        True
+        """
+        topics, documents = self.topics_, self._documents(texts)
+        if texts is None and documents is not None:
+            keys = [f"document {number}" for number in documents.keys.tolist()]
+            documents = replace(documents, keys=keys)
+        if times is not None:
+            seconds = as_seconds(times)
+            bins = bins_of_times(bins, seconds)
+            if texts is not None:
+                documents = _with_times(documents, seconds)
+            elif documents is None:
+                raise ValueError(self._none_kept("report(path, texts, times)"))
+            else:
+                documents = replace(documents, times=self._times_of_kept(seconds))
+        write_report(
+            path,
+            topics,
+            documents,
+            title=title,
+            bins=bins,
+            n_documents=n_documents,
+            n_words=n_words,
+        )
+
+    # --- inside
+
+    def _times_of_kept(self, seconds: Float64) -> Float64:
+        """Of all documents that were learned from, the times of those that are kept."""
+        n_seen = self._kept.n_seen
         if seconds.size != n_seen:
             raise ValueError(
                 f"there are {seconds.size} times, but {n_seen} documents were learned from since "
                 "the model was fitted or loaded: give one for each, or give the texts that the "
                 "times belong to"
             )
-        kept = replace(documents, times=seconds[self._kept.numbers])
-        return over_time.topics_over_time(topics, kept, None, bins, **options)
-
-    # --- inside
+        return np.asarray(seconds[self._kept.numbers])
 
     def _documents(self, texts: Iterable[str] | None) -> Any:
         """Documents as `trustream.topics` takes them; those that are kept, None if none are."""
@@ -185,3 +259,16 @@ class TopicViews(LearnedTopics):
 
     def _none_kept(self, call: str) -> str:
         return f"no documents are kept (they are not in files, nor with keep_documents=0): {call}"
+
+
+def _with_times(documents: Iterable[DocumentBatch], seconds: Float64) -> Iterator[DocumentBatch]:
+    """Batches with their times, of which there is one for each document."""
+    first = 0
+    for batch in documents:
+        last = first + batch.size
+        if last > seconds.size:
+            raise ValueError(f"there are {seconds.size} times, but more texts: give one for each")
+        yield replace(batch, times=seconds[first:last])
+        first = last
+    if first < seconds.size:
+        raise ValueError(f"there are {seconds.size} times, but {first} texts: give one for each")

@@ -41,7 +41,7 @@ class TopicNames:
     >>> names.row(2)
     Traceback (most recent call last):
     ...
-    trustream.topics.topic_names.UnknownTopicError: there is no topic 2: topics are 0, 3 and 4
+    trustream.topic_names.UnknownTopicError: there is no topic 2: topics are 0, 3 and 4
     """
 
     ids: tuple[int, ...]
@@ -59,6 +59,12 @@ class TopicNames:
     def of(cls, n_topics: int) -> TopicNames:
         """Return names for new topics, whose ids are their rows."""
         return cls(tuple(range(n_topics)))
+
+    def checked(self, n_topics: int) -> TopicNames:
+        """Return these names, which must be of so many topics."""
+        if len(self.ids) != n_topics:
+            raise ValueError(f"names are of {len(self.ids)} topics, there are {n_topics}")
+        return self
 
     def row(self, topic: Any) -> int:
         """Return the row of the topic with this id.
@@ -116,6 +122,14 @@ class TopicNames:
             ids[row] = new
         return self._of_ids(ids)
 
+    def renewed(self, n_topics: int) -> TopicNames:
+        """Return names for other topics that take the place of all of these: new ids, no labels.
+
+        >>> TopicNames.of(3).with_labels({1: "sports"}).renewed(2).ids
+        (3, 4)
+        """
+        return TopicNames(tuple(range(self.next_id, self.next_id + n_topics)))
+
     def _of_ids(self, ids: list[int]) -> TopicNames:
         labels = {topic: label for topic, label in self.labels.items() if topic in ids}
         return TopicNames(tuple(ids), labels, self.next_id)
@@ -133,6 +147,10 @@ class TopicNames:
                 raise ValueError(
                     f"the label of topic {topic} is {label!r}, expected a text; None takes the "
                     "label away"
+                )
+            if not label.isprintable() and any("\ud800" <= c <= "\udfff" for c in label):
+                raise ValueError(
+                    f"the label of topic {topic} has a character that is no Unicode: {label!r:.60}"
                 )
             if len(label) > LONGEST_LABEL:
                 raise ValueError(
