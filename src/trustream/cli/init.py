@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ Examples:
   trustream init topics.db --topics 100
   trustream init topics.db --model fine --topics 400    # another model
   trustream init postgresql://localhost/topics --topics 400
+  trustream init news.db --topics 50 --seed-words seeds.json
   trustream init code.db --keep-case --word-pattern '\\w+'
 """
 
@@ -58,6 +60,17 @@ Examples:
     type=InputFile(),
     help="Only these words, one per line, all from the first document on.",
 )
+@click.option(
+    "--seed-words",
+    type=InputFile(),
+    help='Words by which topics begin, as JSON: {"sports": ["team", "game"]}. The names become '
+    "labels.",
+)
+@click.option(
+    "--seed-strength",
+    type=Real(0, min_open=True),
+    help="Tokens that each token of a seed word counts more in its topic.  [default: 0.5]",
+)
 @tokeniser_options()
 @method_option
 @click.option(
@@ -83,6 +96,8 @@ def init(
     min_documents: int | None,
     max_words: int | None,
     vocabulary: Path | None,
+    seed_words: Path | None,
+    seed_strength: float | None,
     method: str,
     preset: str | None,
     batch: int | None,
@@ -104,17 +119,24 @@ def init(
     options: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
-    prepared = init_store(
-        store,
-        topics,
-        method=method,
-        preset=preset,
-        batch_size=batch,
-        random_state=seed,
-        name=name,
-        tokeniser=taken_tokeniser(text_options),
-        **options,
-    )
+    seeds = None if seed_words is None else feeds.read_seed_words(seed_words)
+    with warnings.catch_warnings(record=True) as noticed:
+        warnings.simplefilter("always", UserWarning)
+        prepared = init_store(
+            store,
+            topics,
+            method=method,
+            preset=preset,
+            batch_size=batch,
+            random_state=seed,
+            name=name,
+            tokeniser=taken_tokeniser(text_options),
+            seed_words=seeds,
+            seed_strength=seed_strength,
+            **options,
+        )
+    for notice in noticed:
+        echo(f"Warning: {notice.message}", err=True)
     if as_json:
         echo_json(
             {

@@ -50,4 +50,5 @@ def topics(model: str, n: int, vocabulary: Path | None, name: str, as_json: bool
         if as_json:
             echo_json(dataclasses.asdict(topic))
         else:
-            echo(f"{topic.topic:4d} {100 * topic.share:5.1f} %  {' '.join(topic.words)}")
+            label = "" if topic.label is None else f"{topic.label}: "
+            echo(f"{topic.topic:4d} {100 * topic.share:5.1f} %  {label}{' '.join(topic.words)}")

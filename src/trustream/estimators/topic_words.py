@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from trustream.estimators.seed_topics import SeedTopics
+from trustream.models.lda.seeds import SeedRows
 from trustream.tokenisers import Specification, Tokenise, specification
 
 
@@ -15,7 +17,12 @@ class TopicWords:
     with these asks scikit-learn to warn of every matrix without them.
     """
 
+    n_components: int
     n_features_in_: int
+    seed_words: dict[str, Any] | None
+    seed_strength: float
+    words: Any
+    _seeds: SeedTopics | None = None
     _words: list[str] | None = None
     _tokeniser: Specification | None = None
 
@@ -57,10 +64,33 @@ class TopicWords:
         None if there are neither; "" for a column without a word.
         """
         self._check_is_fitted()  # type: ignore[attr-defined]
+        return self._columns()
+
+    def _columns(self) -> list[str] | None:
         if self._words is not None:
             return list(self._words)
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
+
+    @property
+    def seed_labels_(self) -> dict[int, str]:
+        """Names by topic of the seeds that have a word among the columns.
+
+        Examples
+        --------
+        >>> import trustream
+        >>> seeds = {"pets": ["cat", "dog"]}
+        >>> words = ["bank", "cat", "dog"]
+        >>> lda = trustream.LatentDirichletAllocation(
+        ...     2, seed_words=seeds, words=words, random_state=0
+        ... ).fit([[4, 0, 0], [0, 3, 2], [3, 0, 0], [0, 2, 2]])
+        >>> lda.seed_labels_, sorted(lda.top_words(2)[0])
+        ({0: 'pets'}, ['cat', 'dog'])
+        """
+        self._check_is_fitted()  # type: ignore[attr-defined]
+        if self._seeds is None:
+            return {}
+        return self._seeds.labels(self._state.prior.seeds)  # type: ignore[attr-defined,no-any-return]
 
     @property
     def tokeniser_(self) -> Specification | None:
@@ -71,6 +101,30 @@ class TopicWords:
     def _forget_words(self) -> None:
         self.__dict__.pop("_words", None)
         self.__dict__.pop("_tokeniser", None)
+
+    def _begin_words(self) -> None:
+        """Words and seeds by the parameters, for data that were validated just now."""
+        self._forget_words()
+        self.__dict__.pop("_seeds", None)
+        if self.words is not None:
+            self._words = checked_words(self.words, self.n_features_in_)
+        if self.seed_words is None:
+            return
+        seeds = SeedTopics.of(self.seed_words, self.seed_strength, self.n_components)
+        columns = self._columns()
+        if columns is None:
+            raise ValueError(
+                "seed_words needs the word of each column: fit a frame whose columns are words, or "
+                "give words=vectorizer.get_feature_names_out()"
+            )
+        seeds.check_known(columns)
+        self._seeds = seeds
+
+    def _seed_rows(self) -> SeedRows | None:
+        """Weights of the columns, for a prior to start from."""
+        if self._seeds is None:
+            return None
+        return self._seeds.of_columns(self._columns() or (), self.n_components)
 
 
 def checked_words(words: Sequence[str], n_features: int) -> list[str]:

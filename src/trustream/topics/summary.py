@@ -17,11 +17,13 @@ class TopicSummary:
         topic: number of the topic, from 0: its row of `components_`.
         share: the topic's share of all tokens, between 0 and 1.
         words: the most probable words, the most probable first.
+        label: the name of its seed; None without.
     """
 
     topic: int
     share: float
     words: list[str]
+    label: str | None = None
 
 
 def summarise(
@@ -56,4 +58,5 @@ def summarise(
     totals = model.components_.sum(axis=1, dtype=np.float64)
     share, words = totals / totals.sum(), model.top_words(n_words, vocabulary)
     order = np.argsort(-share, kind="stable").tolist()
-    return [TopicSummary(k, float(share[k]), words[k]) for k in order]
+    labels = model.seed_labels_
+    return [TopicSummary(k, float(share[k]), words[k], labels.get(k)) for k in order]
