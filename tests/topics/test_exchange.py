@@ -291,7 +291,7 @@ def test_documents_are_read_as_they_are_asked_for(corpus: Any, tmp_path: Path) -
 
 
 def test_what_cannot_be_taken_is_refused(corpus: Any, tomotopy_model: Any) -> None:
-    planted, counts = corpus
+    _, counts = corpus
     untrained = gensim.models.LdaModel(num_topics=2, id2word={0: "cat", 1: "dog"})
     for call, message in [
         (lambda: from_gensim(tomotopy_model), "expected gensim's LdaModel"),

@@ -11,6 +11,7 @@ import click
 from trustream import presets
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.option_names import in_current_options
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import (
     json_option,
@@ -136,7 +137,7 @@ def init(
             **options,
         )
     for notice in noticed:
-        echo(f"Warning: {notice.message}", err=True)
+        echo(f"Warning: {in_current_options(str(notice.message))}", err=True)
     if as_json:
         echo_json(
             {

@@ -92,11 +92,23 @@ class SeedTopics:
         """Weights for words by column."""
         return seed_rows(self.weights_of(enumerate(words), n_topics))
 
-    def labels(self, seeds: SeedRows | None) -> dict[int, str]:
-        """Names by topic, of topics that have a seed word among the columns."""
+    def labels(self, seeds: SeedRows | None, tokens: Float64) -> dict[int, str]:
+        """Names by topic, of topics that have more tokens of their seed words than any other.
+
+        A seed whose words come late may find its topic taken by something else.
+
+        Args:
+            seeds: weights of the seed words among the columns.
+            tokens: (S, K) their tokens in lambda, the extra ones included.
+        """
         found: dict[int, str] = {}
+        if seeds is None:
+            return found
+        own = tokens.sum(axis=1, keepdims=True) / (1 + seeds.weights.sum(axis=1, keepdims=True))
+        own = tokens - seeds.weights * own
         for row, name in zip(self.rows, self.names, strict=True):
-            if seeds is not None and seeds.weights[:, row].any():
+            sums = own[seeds.weights[:, row] > 0].sum(axis=0)
+            if sums[row] > 0 and sums[row] >= sums.max():
                 found.setdefault(row, name)
         return found
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from trustream.estimators.seed_topics import SeedTopics
 from trustream.models.lda.seeds import SeedRows
 from trustream.tokenisers import Specification, Tokenise, specification
@@ -74,7 +76,7 @@ class TopicWords:
 
     @property
     def seed_labels_(self) -> dict[int, str]:
-        """Names by topic of the seeds that have a word among the columns.
+        """Names by topic, of topics that have more tokens of their seed words than any other.
 
         Examples
         --------
@@ -90,7 +92,12 @@ class TopicWords:
         self._check_is_fitted()  # type: ignore[attr-defined]
         if self._seeds is None:
             return {}
-        return self._seeds.labels(self._state.prior.seeds)  # type: ignore[attr-defined,no-any-return]
+        seeds = self._state.prior.seeds  # type: ignore[attr-defined]
+        if seeds is None:
+            return {}
+        table = self._shown.lambda_  # type: ignore[attr-defined]
+        tokens = table.scale * table.stored[seeds.places].astype(np.float64)
+        return self._seeds.labels(seeds, tokens)
 
     @property
     def tokeniser_(self) -> Specification | None:

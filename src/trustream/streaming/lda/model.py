@@ -153,9 +153,10 @@ class TopicStream(StreamModel):
         given = {key: value for key, value in values.items() if key != "kind"}
         seeds = given.pop("seed_words", None)
         model = cls(**{"max_doc_topics": None, "population": None, **given})
-        if seeds is None:
-            return model
-        return replace(model, seed_words=SeedTopics.from_json(seeds, model.n_components))
+        if isinstance(seeds, dict) and isinstance(seeds.get("weight"), float):
+            # Of a file; what users give holds lists.
+            seeds = SeedTopics.from_json(seeds, model.n_components)
+        return model if seeds is None else replace(model, seed_words=seeds)
 
     def with_recipe(self, recipe: Recipe) -> TopicStream:
         """The same topics, learned by the recipe of a checkpoint."""
@@ -281,6 +282,10 @@ class TopicStream(StreamModel):
             if name not in ("method", "population")
         }
         model = LatentDirichletAllocation(learning_method=self.method, **options)
+        if self.seed_words is not None:
+            # For steps to come, also if the state is one that is shown.
+            seeds = self.seed_words.of_columns(words, self.n_components)
+            state = replace(state, prior=replace(state.prior, seeds=seeds))
         model._state, model._rng, model._n_samples_seen = state, rng, n_seen
         model.n_iter_, model.n_features_in_ = 1, len(words)
         model.feature_names_in_ = np.array([word or "" for word in words], dtype=object)
