@@ -12,8 +12,11 @@ import numpy as np
 
 from trustream.topics.characteristic_words import label
 from trustream.topics.documents import read
-from trustream.topics.exchange.libraries import needed
+from trustream.topics.exchange.libraries import needing
 from trustream.topics.topic_set import TopicSet, as_topics
+
+# What to install.
+_EXTRA = "trustream[parquet]"
 
 
 class ArrowTopics(NamedTuple):
@@ -119,7 +122,8 @@ def write_parquet(model: Any, folder: str | Path, documents: Any = None) -> list
     ['topics.parquet', 'words.parquet', 'documents.parquet']
     """
     arrow, topics = _arrow("write_parquet"), as_topics(model)
-    parquet = needed("pyarrow.parquet", "write_parquet", "trustream[parquet]")
+    with needing(_EXTRA, "write_parquet"):
+        from pyarrow import parquet
     tables: dict[str, Iterable[Any]] = {
         "topics": _topics(arrow, topics).to_batches(),
         "words": _words(arrow, topics),
@@ -144,7 +148,9 @@ def write_parquet(model: Any, folder: str | Path, documents: Any = None) -> list
 
 
 def _arrow(purpose: str) -> Any:
-    return needed("pyarrow", purpose, "trustream[parquet]")
+    with needing(_EXTRA, purpose):
+        import pyarrow
+    return pyarrow
 
 
 def _topics(arrow: Any, topics: TopicSet) -> Any:

@@ -13,7 +13,7 @@ from trustream.topics.exchange.fitted_models import (
     n_documents_of,
     n_steps_of,
 )
-from trustream.topics.exchange.libraries import check_class, needed
+from trustream.topics.exchange.libraries import check_class, needing
 from trustream.topics.topic_set import as_topics
 
 
@@ -42,8 +42,8 @@ def to_gensim(model: Any) -> Any:
     >>> lda.id2word[1], lda.get_topics()[1].round(2).tolist()
     ('bank', [0.1, 0.9])
     """
-    gensim = needed("gensim.models", "to_gensim")
-    corpora = needed("gensim.corpora", "to_gensim")
+    with needing("gensim", "to_gensim"):
+        from gensim import corpora, models
     topics = as_topics(model)
     words = different_words(topics)
     dictionary = corpora.Dictionary()
@@ -52,7 +52,7 @@ def to_gensim(model: Any) -> Any:
     weights = topics.weights
     eta = np.broadcast_to(topics.prior.dense(), weights.shape)
     eta = eta if topics.prior.pattern.shape[1] > 1 else eta[0]
-    lda = gensim.LdaModel(
+    lda = models.LdaModel(
         num_topics=topics.n_topics,
         id2word=dictionary,
         alpha=topics.alpha,
@@ -101,8 +101,9 @@ def from_gensim(
     >>> sorted(lda.words_), bool(np.allclose(lda.components_, trained.state.get_lambda()))
     (['bank', 'cat', 'dog', 'rate'], True)
     """
-    gensim = needed("gensim.models", "from_gensim")
-    check_class(model, gensim.LdaModel, "gensim's LdaModel")
+    with needing("gensim", "from_gensim"):
+        from gensim import models
+    check_class(model, models.LdaModel, "gensim's LdaModel")
     found = int(model.state.numdocs) if n_documents is None else n_documents
     if n_documents is None and not found:
         raise ValueError(

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
-def needed(module: str, purpose: str, install: str | None = None) -> Any:
-    """Return a module, or raise an ImportError that says what it is needed for and how to get it.
+@contextmanager
+def needing(name: str, purpose: str) -> Iterator[None]:
+    """A context for imports, in which an ImportError says what is needed and how to get it.
 
-    >>> needed("no_such_library", "drawing stars")
+    >>> with needing("stars", "drawing"):
+    ...     import no_such_library
     Traceback (most recent call last):
     ...
-    ImportError: drawing stars needs no_such_library: pip install no_such_library
+    ImportError: drawing needs stars: pip install stars
     """
     try:
-        return importlib.import_module(module)
+        yield
     except ImportError as error:
-        name = install or module.partition(".")[0]
         raise ImportError(f"{purpose} needs {name}: pip install {name}") from error
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from trustream.estimators import LatentDirichletAllocation
 from trustream.topics.exchange.fitted_models import fitted_lda
-from trustream.topics.exchange.libraries import check_class, needed
+from trustream.topics.exchange.libraries import check_class, needing
 
 
 def from_tomotopy(
@@ -49,7 +49,8 @@ def from_tomotopy(
     >>> sorted(lda.words_), lda.components_.shape
     (['bank', 'cat', 'dog', 'rate'], (2, 4))
     """
-    tomotopy = needed("tomotopy", "from_tomotopy")
+    with needing("tomotopy", "from_tomotopy"):
+        import tomotopy
     advice = ""
     if isinstance(model, tomotopy.HDPModel):
         advice = ": call its convert_to_lda() first, which returns one"
