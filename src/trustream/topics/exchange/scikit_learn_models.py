@@ -140,8 +140,12 @@ def from_sklearn(
         )
     k, v = np.shape(model.components_)
     alpha = as_alpha(model.doc_topic_prior_, k)
-    exact = getattr(model, _ALPHA, None)
-    if np.shape(exact) == (k,) and np.isclose(np.mean(exact), model.doc_topic_prior_, rtol=1e-12):
+    exact: Any = getattr(model, _ALPHA, None)
+    if (
+        exact is not None
+        and np.shape(exact) == (k,)
+        and np.isclose(np.mean(exact), model.doc_topic_prior_, rtol=1e-12)
+    ):
         alpha = as_alpha(exact, k)
     if words is None and hasattr(model, "feature_names_in_"):
         words = [str(name) for name in model.feature_names_in_]
