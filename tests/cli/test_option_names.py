@@ -64,7 +64,7 @@ NOT_OF_A_COMMAND = {
         "binarize", "covariance_prior", "covariance_type", "degrees_of_freedom",
         "degrees_of_freedom_prior", "learn_priors", "learning_decay", "learning_offset",
         "max_doc_topics", "probability_prior", "weight_concentration_prior", "start_count",
-        "evaluate_every", "validation_fraction",
+        "evaluate_every", "validation_fraction", "topic_word_prior",
     },
     "an argument of a function that commands call with what is right": {
         "bound_only", "feature_names", "item_ids", "lambda_", "n_samples", "newest", "since",
@@ -75,7 +75,9 @@ NOT_OF_A_COMMAND = {
         "open_store", "pack_strings", "append_id", "expected_statistics", "log_normaliser",
         "count_matrix", "set_words", "find_files", "init_store", "choose_n_components",
         "view_documents",
+        "get_feature_names_out",
     },
+    "a function that takes topics to another library, which no command does": {"to_gensim"},
     "a parameter or method of TopicModel, which no command makes": {
         "input", "max_df", "max_fraction", "min_df", "register_tokeniser",
         "representative_documents", "topics_over_time",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import click
 from trustream import presets
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import Real, Whole
+from trustream.cli.option_names import in_current_options
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import (
     json_option,
@@ -28,6 +30,7 @@ Examples:
   trustream init topics.db --topics 100
   trustream init topics.db --model fine --topics 400    # another model
   trustream init postgresql://localhost/topics --topics 400
+  trustream init news.db --topics 50 --seed-words seeds.json
   trustream init code.db --keep-case --word-pattern '\\w+'
   trustream init topics.db --keep-text                  # to show excerpts
 """
@@ -70,6 +73,17 @@ Examples:
     help="With --keep-text: keep so many characters of each document.  "
     "[default: 10000, or that of the store]",
 )
+@click.option(
+    "--seed-words",
+    type=InputFile(),
+    help='Words by which topics begin, as JSON: {"sports": ["team", "game"]}. The names become '
+    "labels.",
+)
+@click.option(
+    "--seed-strength",
+    type=Real(0, min_open=True),
+    help="Tokens that each token of a seed word counts more in its topic.  [default: 0.5]",
+)
 @tokeniser_options()
 @method_option
 @click.option(
@@ -97,6 +111,8 @@ def init(
     vocabulary: Path | None,
     keep_text: bool,
     text_characters: int | None,
+    seed_words: Path | None,
+    seed_strength: float | None,
     method: str,
     preset: str | None,
     batch: int | None,
@@ -122,17 +138,24 @@ def init(
         options["keep_text"] = text_characters or True
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
-    prepared = init_store(
-        store,
-        topics,
-        method=method,
-        preset=preset,
-        batch_size=batch,
-        random_state=seed,
-        name=name,
-        tokeniser=taken_tokeniser(text_options),
-        **options,
-    )
+    seeds = None if seed_words is None else feeds.read_seed_words(seed_words)
+    with warnings.catch_warnings(record=True) as noticed:
+        warnings.simplefilter("always", UserWarning)
+        prepared = init_store(
+            store,
+            topics,
+            method=method,
+            preset=preset,
+            batch_size=batch,
+            random_state=seed,
+            name=name,
+            tokeniser=taken_tokeniser(text_options),
+            seed_words=seeds,
+            seed_strength=seed_strength,
+            **options,
+        )
+    for notice in noticed:
+        echo(f"Warning: {in_current_options(str(notice.message))}", err=True)
     if as_json:
         echo_json(
             {

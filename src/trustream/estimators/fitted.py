@@ -103,8 +103,8 @@ class Fitted(BaseEstimator):
         self._check_is_fitted()
         state = replace(self._state, memory=None, mean=None)
         try:
-            table = self._format(self.n_features_in_).arrays
-            check_entries(state_arrays.to_arrays(state)[0], table)
+            arrays, header = state_arrays.to_arrays(state)
+            check_entries(arrays, self._format(self.n_features_in_).table(header))
         except ValueError as error:
             raise ValueError(
                 f"this {type(self).__name__} was fitted with other parameters than it has now "

@@ -15,6 +15,7 @@ from trustream._schema import Array
 from trustream.estimators import parameters, topic_models
 from trustream.estimators.fitted_topics import FittedTopics
 from trustream.estimators.schemas import NUMBERS
+from trustream.estimators.seed_topics import STRENGTH
 from trustream.estimators.topic_scores import TopicScores
 from trustream.learning import recipe, state_arrays
 from trustream.models.lda import LdaModel, LdaPrior
@@ -37,6 +38,18 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         eta, prior of a topic's word proportions, to start from; None is 0.1. An array of shape
         (n_features,) is a prior per word; one of shape (n_components, n_features) seeds topics
         and is not changed by learning.
+    seed_words : dict of str to list of str, default=None
+        Words by which topics begin: ``{"sports": ["team", "game"]}``. The first seed is for topic
+        0, the next for topic 1, and so on; topics without a seed are found freely. The words of
+        the columns are those of the frame that is fitted, or `words`. Words that no column has
+        are left out with a warning.
+    seed_strength : float, default=0.5
+        Tokens that each token of a seed word counts more in its topic, whatever its document says:
+        a prior with so many times the tokens that there are of the word. So a seed has the same
+        weight beside few and many documents, and for any `population`.
+    words : sequence of str, default=None
+        Words by column, for `seed_words` where X is no frame; the fitted model knows them as from
+        `set_words`.
     learning_method : {"trust-region", "natural-gradient", "online", "batch", "streaming-vb", \
 "streaming-batch", "memoized"}, default="trust-region"
         Algorithm 1 of Theis and Hoffman (2015); ordinary stochastic variational inference, of
@@ -144,6 +157,8 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         Steps taken.
     words_ : list of str or None
         Words by column, from `set_words` or from the frame that was fitted.
+    seed_labels_ : dict of int to str
+        Names of the topics that were seeded.
     tokeniser_ : Tokeniser or None
         What makes such words of texts, if the model knows it.
 
@@ -160,6 +175,9 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         **parameters.COMMON,
         "doc_topic_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
         "topic_word_prior": [Interval(Real, 0, None, closed="neither"), "array-like", None],
+        "seed_words": [dict, None],
+        "seed_strength": [Interval(Real, 0, None, closed="neither")],
+        "words": ["array-like", None],
         "local": [StrOptions(set(topic_models.MODELS))],
         "max_doc_topics": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
         "max_doc_update_iter": [Interval(Integral, 1, None, closed="left"), None],
@@ -178,6 +196,9 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         *,
         doc_topic_prior: Any = None,
         topic_word_prior: Any = None,
+        seed_words: dict[str, Any] | None = None,
+        seed_strength: float = STRENGTH,
+        words: Any = None,
         learning_method: str = "trust-region",
         local: str = "mean-field",
         max_doc_topics: int | str | None = "auto",
@@ -208,6 +229,9 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         self.n_components = n_components
         self.doc_topic_prior = doc_topic_prior
         self.topic_word_prior = topic_word_prior
+        self.seed_words = seed_words
+        self.seed_strength = seed_strength
+        self.words = words
         self.learning_method = learning_method
         self.local = local
         self.max_doc_topics = max_doc_topics
@@ -253,6 +277,7 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         return {
             "doc_topic_prior": Array([(), (k,)], NUMBERS, above=0.0),
             "topic_word_prior": Array([(), (d,), (k, d)], NUMBERS, above=0.0),
+            "words": Array(None, ("uint8",)),
         }
 
     def _build_model(self, n_features: int) -> LdaModel:
@@ -265,7 +290,7 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         return topic_models.bounding_model(self._reading_model())
 
     def _build_prior(self, X: Any) -> LdaPrior:
-        return topic_models.prior(self, X.shape[1])
+        return topic_models.prior(self, X.shape[1], self._seed_rows())
 
     def _check_data(self, X: Any, reset: bool) -> sp.csr_array:
         # In order, since the order decides the last digits of what is learned.
@@ -278,7 +303,7 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
     def _check_counts(self, X: Any, reset: bool) -> sp.csr_array:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
         if reset:
-            self._forget_words()
+            self._begin_words()
             if not self.warm_start:
                 self._forget_names()
         X = X if sp.issparse(X) else matrices.csr(X)
@@ -305,5 +330,5 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
     def _tiny_parameters(self) -> dict[str, Any]:
         # Of the two documents there, a population may be too small, and none can be set aside.
         population = None if self.population is None else "auto"
-        priors = {"doc_topic_prior": None, "topic_word_prior": None}
-        return {**priors, "population": population, "evaluate_every": 0}
+        priors = {"doc_topic_prior": None, "topic_word_prior": None, "seed_words": None}
+        return {**priors, "words": None, "population": population, "evaluate_every": 0}

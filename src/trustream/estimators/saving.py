@@ -10,6 +10,7 @@ import numpy as np
 from trustream import persist
 from trustream._schema import Array, Described, check_arrays, check_entries, check_values, shown
 from trustream.estimators import parameters, schemas
+from trustream.estimators.seed_topics import SeedTopics
 from trustream.estimators.topic_words import checked_words
 from trustream.learning import state_arrays
 from trustream.tokenisers import from_dict
@@ -26,7 +27,11 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     params = estimator.get_params(deep=False)
     kept = {}
     for key, value in params.items():
-        if isinstance(value, np.ndarray | list | tuple):
+        if key == "words" and value is not None:
+            arrays["param.words"] = persist.pack_strings([str(word) for word in value])
+        elif key == "seed_words" and value is not None:
+            kept[key] = {str(name): [str(word) for word in words] for name, words in value.items()}
+        elif isinstance(value, np.ndarray | list | tuple):
             arrays[f"param.{key}"] = np.asarray(value)
         elif _is_plain(value):
             kept[key] = plain(value)
@@ -50,6 +55,8 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         **state_header,
         "rng": persist.generator_to_json(estimator._rng),
     }
+    if getattr(estimator, "_seeds", None) is not None:
+        header["seed_topics"] = estimator._seeds.to_json()
     if getattr(estimator, "_tokeniser", None) is not None:
         header["tokeniser"] = estimator._tokeniser.to_dict()
     if getattr(estimator, "_topic_names", None) is not None:
@@ -82,7 +89,7 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
 
     Nothing is made of the size that a file claims before this.
     """
-    may_lack = (*state_arrays.MAY_LACK, "tokeniser", "topics")
+    may_lack = (*state_arrays.MAY_LACK, "tokeniser", "topics", "seed_topics")
     check_values(header, schemas.HEADER, "the header", may_lack=may_lack)
     check_values(header["attributes"], schemas.ATTRIBUTES, "the attributes", schemas.MAY_LACK)
     estimator = cls(**_plain_params(cls, header["params"], entries))
@@ -98,7 +105,11 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
 
 def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
     """The estimator of a header and arrays that were checked."""
-    given = {key: arrays[f"param.{key}"] for key in state_arrays.named(arrays, "param")}
+    given: dict[str, Any] = {
+        key: arrays[f"param.{key}"] for key in state_arrays.named(arrays, "param")
+    }
+    if "words" in given:
+        given["words"] = persist.unpack_strings(given["words"])
     estimator = cls(**header["params"], **given)
     _validate(estimator)
     for name, value in header["attributes"].items():
@@ -111,6 +122,8 @@ def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray])
     if "words" in arrays:
         words = persist.unpack_strings(arrays["words"])
         estimator._words = checked_words(words, estimator.n_features_in_)
+    if "seed_topics" in header:
+        estimator._seeds = SeedTopics.from_json(header["seed_topics"], estimator.n_components)
     if "tokeniser" in header:
         estimator._tokeniser = from_dict(header["tokeniser"])
     if "topics" in header:

@@ -11,6 +11,7 @@ from trustream.estimators import parameters
 from trustream.kernels import threads
 from trustream.learning.recipe import Recipe, for_topics
 from trustream.models.lda import CollapsedLdaModel, LdaModel, LdaPrior
+from trustream.models.lda.seeds import SeedRows
 
 if TYPE_CHECKING:
     from trustream.estimators.lda import LatentDirichletAllocation
@@ -49,8 +50,10 @@ def bounding_model(model: LdaModel) -> LdaModel:
     return LdaModel(**{f.name: getattr(model, f.name) for f in fields(LdaModel)})
 
 
-def prior(estimator: LatentDirichletAllocation, n_features: int) -> LdaPrior:
-    """alpha and eta to start from.
+def prior(
+    estimator: LatentDirichletAllocation, n_features: int, seeds: SeedRows | None = None
+) -> LdaPrior:
+    """alpha and eta to start from, and seeds.
 
     Raises:
         ValueError: a prior has another shape, or is not positive and finite.
@@ -74,7 +77,8 @@ def prior(estimator: LatentDirichletAllocation, n_features: int) -> LdaPrior:
                 f"{_LEAST_PRIOR:g} to {_MOST_PRIOR:g}"
             )
         values[name] = value
-    return LdaPrior.of(values["doc_topic_prior"], values["topic_word_prior"], k, n_features)
+    found = LdaPrior.of(values["doc_topic_prior"], values["topic_word_prior"], k, n_features)
+    return replace(found, seeds=seeds)
 
 
 def recipe(estimator: LatentDirichletAllocation) -> Recipe:

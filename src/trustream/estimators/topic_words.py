@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
+from trustream.estimators.seed_topics import SeedTopics
+from trustream.models.lda.seeds import SeedRows
 from trustream.tokenisers import Specification, Tokenise, specification
 from trustream.topic_names import TopicNames
 
@@ -19,6 +23,10 @@ class TopicWords:
     n_components: int
     n_features_in_: int
     _topic_names: TopicNames | None = None
+    seed_words: dict[str, Any] | None
+    seed_strength: float
+    words: Any
+    _seeds: SeedTopics | None = None
     _words: list[str] | None = None
     _tokeniser: Specification | None = None
 
@@ -60,10 +68,38 @@ class TopicWords:
         None if there are neither; "" for a column without a word.
         """
         self._check_is_fitted()  # type: ignore[attr-defined]
+        return self._columns()
+
+    def _columns(self) -> list[str] | None:
         if self._words is not None:
             return list(self._words)
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else [str(name) for name in names]
+
+    @property
+    def seed_labels_(self) -> dict[int, str]:
+        """Names by topic, of topics that have more tokens of their seed words than any other.
+
+        Examples
+        --------
+        >>> import trustream
+        >>> seeds = {"pets": ["cat", "dog"]}
+        >>> words = ["bank", "cat", "dog"]
+        >>> lda = trustream.LatentDirichletAllocation(
+        ...     2, seed_words=seeds, words=words, random_state=0
+        ... ).fit([[4, 0, 0], [0, 3, 2], [3, 0, 0], [0, 2, 2]])
+        >>> lda.seed_labels_, sorted(lda.top_words(2)[0])
+        ({0: 'pets'}, ['cat', 'dog'])
+        """
+        self._check_is_fitted()  # type: ignore[attr-defined]
+        if self._seeds is None:
+            return {}
+        seeds = self._state.prior.seeds  # type: ignore[attr-defined]
+        if seeds is None:
+            return {}
+        table = self._shown.lambda_  # type: ignore[attr-defined]
+        tokens = table.scale * table.stored[seeds.places].astype(np.float64)
+        return self._seeds.labels(seeds, tokens)
 
     @property
     def tokeniser_(self) -> Specification | None:
@@ -82,7 +118,7 @@ class TopicWords:
         ----------
         labels : mapping from int to str or None
             Labels by id. The id of a topic is its row, as long as no topics were merged, split or
-            deleted.
+            deleted. A topic of `seed_words` whose label is taken away has the name of its seed.
 
         Returns
         -------
@@ -96,13 +132,22 @@ class TopicWords:
         {1: 'pets'}
         """
         self._check_is_fitted()  # type: ignore[attr-defined]
-        self._topic_names = self.topic_names_.with_labels(labels)
+        self._topic_names = self._given_names().with_labels(labels)
         return self
 
     @property
     def topic_names_(self) -> TopicNames:
-        """Ids and labels of the topics, in the order of the rows of `components_`."""
+        """Ids and labels of the topics, in the order of the rows of `components_`.
+
+        A topic without a label of its own has the name of its seed (`seed_labels_`).
+        """
         self._check_is_fitted()  # type: ignore[attr-defined]
+        names = self._given_names()
+        seeds = {names.ids[row]: name for row, name in self.seed_labels_.items()}
+        more = {topic: name for topic, name in seeds.items() if topic not in names.labels}
+        return names.with_labels(more) if more else names
+
+    def _given_names(self) -> TopicNames:
         names = self._topic_names
         return TopicNames.of(self.n_components) if names is None else names
 
@@ -112,6 +157,30 @@ class TopicWords:
 
     def _forget_names(self) -> None:
         self.__dict__.pop("_topic_names", None)
+
+    def _begin_words(self) -> None:
+        """Words and seeds by the parameters, for data that were validated just now."""
+        self._forget_words()
+        self.__dict__.pop("_seeds", None)
+        if self.words is not None:
+            self._words = checked_words(self.words, self.n_features_in_)
+        if self.seed_words is None:
+            return
+        seeds = SeedTopics.of(self.seed_words, self.seed_strength, self.n_components)
+        columns = self._columns()
+        if columns is None:
+            raise ValueError(
+                "seed_words needs the word of each column: fit a frame whose columns are words, or "
+                "give words=vectorizer.get_feature_names_out()"
+            )
+        seeds.check_known(columns)
+        self._seeds = seeds
+
+    def _seed_rows(self) -> SeedRows | None:
+        """Weights of the columns, for a prior to start from."""
+        if self._seeds is None:
+            return None
+        return self._seeds.of_columns(self._columns() or (), self.n_components)
 
 
 def checked_words(words: Sequence[str], n_features: int) -> list[str]:

@@ -10,8 +10,8 @@
 of a folder or a pattern. `read` yields what is in a feed,
 bad records among it, and stores nothing. `read_documents` yields the documents alone,
 `read_data` tells documents from matrices, `read_matrix` returns a matrix, or documents as one,
-`read_ratings` the columns of a table of ratings, and `read_vocabulary` words. `change_tokeniser`
-lets a store split texts in another way.
+`read_ratings` the columns of a table of ratings, `read_vocabulary` words and
+`read_seed_words` words of topics. `change_tokeniser` lets a store split texts in another way.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from trustream.feeds.formats import FORMATS
     from trustream.feeds.ingestion import ingest
     from trustream.feeds.items import Item, Mark
-    from trustream.feeds.matrix_files import read_vocabulary
+    from trustream.feeds.matrix_files import read_seed_words, read_vocabulary
     from trustream.feeds.options import Options, RatingColumns
     from trustream.feeds.rating_files import read_ratings
     from trustream.feeds.results import IngestResult, Progress
@@ -55,6 +55,7 @@ __all__ = [
     "read_documents",
     "read_matrix",
     "read_ratings",
+    "read_seed_words",
     "read_vocabulary",
 ]
 
@@ -83,6 +84,7 @@ _HOME = {
     "read_documents": "feed",
     "read_matrix": "data",
     "read_ratings": "rating_files",
+    "read_seed_words": "matrix_files",
     "read_vocabulary": "matrix_files",
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,35 @@ def read_vocabulary(path: str | Path) -> list[str]:
             raise ValueError(f"{Path(path).name} has the word {word!r} twice; a column has one")
         seen.add(word)
     return words
+
+
+def read_seed_words(path: str | Path) -> dict[str, list[str]]:
+    """Return the seeds of a JSON file: lists of words by the names of topics.
+
+    >>> import tempfile
+    >>> with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+    ...     _ = file.write('{"sports": ["team", "game"]}')
+    ...     file.flush()
+    ...     read_seed_words(file.name)
+    {'sports': ['team', 'game']}
+    """
+    name = Path(path).name
+    expected = 'expected JSON such as {"sports": ["team", "game"]}'
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            raise ValueError(f"{name} has a name twice; a seed has one list of words")
+        return found
+
+    try:
+        lines = "\n".join(lines_of(Path(path)))
+        seeds = json.loads(lines, object_pairs_hook=unique)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        raise ValueError(f"{name} is no JSON ({error}): {expected}") from None
+    if not isinstance(seeds, dict) or not all(isinstance(words, list) for words in seeds.values()):
+        raise ValueError(f"{name} does not hold lists of words by name: {expected}")
+    return seeds
 
 
 def matrix_reader(

@@ -39,7 +39,15 @@ from typing import Any
 import numpy as np
 
 from trustream.inference.state import Mean, State
-from trustream.models.capabilities import Averaging, LateGains, Rescaling, Smoothing, has, require
+from trustream.models.capabilities import (
+    Averaging,
+    LateGains,
+    Rescaling,
+    Seeding,
+    Smoothing,
+    has,
+    require,
+)
 
 
 def scaled_to(model: Any, state: State, population: float, n_documents: float) -> State:
@@ -87,6 +95,9 @@ def published(model: Any, state: State) -> State:
     Its lambda may share memory with that of the state.
     """
     state = for_data(model, state)
+    if has(model, Seeding):
+        # They have been learned from; documents that are looked at have no more tokens than theirs.
+        state = replace(state, prior=model.unseeded(state.prior))
     if state.smoothing is None:
         return state
     model = require(model, Smoothing, "smoothing")

@@ -18,6 +18,7 @@ from trustream.inference.adaptive import SHORTEST, Averages
 from trustream.inference.state import NONE_LATE, LateParts, Mean, State
 from trustream.inference.streaming_vb import Draws
 from trustream.models.lda import LazyRows, LdaPrior
+from trustream.models.lda.seeds import SeedRows
 from trustream.models.lda.validity import check_lda
 from trustream.models.mixture import (
     BernoulliNatural,
@@ -47,10 +48,11 @@ HEADER: dict[str, Rule] = {
     "mean": Rule(lambda value: value is True, "true"),
     "log_kept": Rule(lambda value: type(value) is float and value <= 0, "a number up to 0"),
     "late": Rule(lambda value: value is True, "true"),
+    "seeds": integer(1),
     "share": Rule(lambda value: type(value) is float and 0 < value <= 1, "a number from 0 to 1"),
 }
 # Files of earlier versions lack these.
-MAY_LACK = ("memory", "population", "share", "smoothing", "mean", "log_kept", "late")
+MAY_LACK = ("memory", "population", "share", "smoothing", "mean", "log_kept", "late", "seeds")
 FLOATS = ("float32", "float64")
 ONE: tuple[tuple[int, ...], ...] = ((),)
 
@@ -81,6 +83,13 @@ class StateFormat(NamedTuple):
             table |= {
                 "late.places": Array(None, ("int64",), least=0.0),
                 "late.log_kept": Array(None),
+            }
+        if "seeds" in header:
+            n = header["seeds"]
+            of_topics = [(n, *shape) for shape in self.arrays["prior.alpha"].shapes or ()]
+            table |= {
+                "seeds.places": Array([(n,)], ("int64",), least=0.0),
+                "seeds.weights": Array(of_topics, least=0.0),
             }
         # Files of versions without other algorithms say nothing of a memory.
         memory = header.get("memory")
@@ -162,6 +171,9 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     if state.mean is not None:
         parts["mean"] = state.mean.lambda_
         parts["late"] = state.mean.late if state.mean.late.places.size else None
+    seeds = getattr(state.prior, "seeds", None)
+    if seeds is not None:
+        parts["seeds"] = seeds
     arrays = {
         f"{name}.{key}": value
         for name, part in parts.items()
@@ -180,6 +192,8 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         header |= {"mean": True, "log_kept": state.mean.log_kept}
         if state.mean.late.places.size:
             header["late"] = True
+    if seeds is not None:
+        header["seeds"] = int(seeds.places.size)
     if state.smoothing is not None:
         header["smoothing"] = float(state.smoothing)
     return arrays, header
@@ -197,6 +211,8 @@ def from_arrays(
         raise ValueError("population and share belong together")
     lambda_ = _rebuilt(format.lambda_type, arrays, "lambda")
     prior = _rebuilt(format.prior_type, arrays, "prior")
+    if "seeds" in header:
+        prior = _seeded(prior, _rebuilt(SeedRows, arrays, "seeds"), lambda_)
     format.check(lambda_, prior)
     kind = header.get("memory")
     memory = None if kind is None else _rebuilt(MEMORIES[kind], arrays, "memory")
@@ -209,6 +225,16 @@ def from_arrays(
         _check_late(mean)
     rest = header.get("population"), header.get("share", 1.0), header.get("smoothing"), mean
     return State(lambda_, prior, header["n_steps"], header["n_seen"], memory, *rest)
+
+
+def _seeded(prior: Any, seeds: SeedRows, lambda_: Any) -> LdaPrior:
+    """The prior with the seeds of a file, or a ValueError."""
+    if not isinstance(lambda_, LazyRows):
+        raise ValueError("only topics have seeds")
+    places = seeds.places
+    if np.diff(places).min(initial=1) < 1 or places[-1] >= len(lambda_.stored):
+        raise ValueError("the seeds are of words that are not there, or in no order")
+    return dataclasses.replace(prior, seeds=seeds)
 
 
 def _check_late(mean: Mean) -> None:
@@ -232,7 +258,8 @@ def named(arrays: Mapping[str, Any], prefix: str) -> list[str]:
 def _fields(value: Any) -> dict[str, np.ndarray]:
     """The parts of a named tuple or dataclass as arrays; numbers become arrays of no dimension."""
     if dataclasses.is_dataclass(value):
-        names = [field.name for field in dataclasses.fields(value)]
+        # Seeds have arrays of their own.
+        names = [field.name for field in dataclasses.fields(value) if field.name != "seeds"]
     else:
         names = list(value._fields)
     return {name: np.asarray(getattr(value, name)) for name in names}

@@ -122,6 +122,14 @@ class Rescaling(ConjugateModel, Protocol):
 
 
 @runtime_checkable
+class Seeding(ConjugateModel, Protocol):
+    """A prior with seeds, which count in learning only."""
+
+    def unseeded(self, prior: Any) -> Any:
+        """The prior without seeds."""
+
+
+@runtime_checkable
 class Averaging(ConjugateModel, Protocol):
     """A mean beside lambda, without the noise that a learning rate leaves in lambda."""
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from trustream import presets
+from trustream.estimators.seed_topics import STRENGTH, SeedTopics, listed
 from trustream.store import open_store
 from trustream.store.protocol import Store
 from trustream.streaming.lda.model import TopicStream
@@ -19,7 +22,7 @@ from trustream.streaming.published import (
 )
 from trustream.streaming.stream_model import StreamModel
 from trustream.text import Tokeniser
-from trustream.tokenisers import Tokenise
+from trustream.tokenisers import CustomTokeniser, Tokenise, function_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +54,8 @@ def init_store(
     random_state: int = 0,
     name: str = DEFAULT_NAME,
     tokeniser: Tokenise | None = None,
+    seed_words: Mapping[str, Any] | None = None,
+    seed_strength: float | None = None,
     **options: Any,
 ) -> PreparedStore:
     """Make a store for documents, and for a model with a given number of topics.
@@ -76,6 +81,11 @@ def init_store(
     tokeniser : Tokeniser or callable, default=None
         How texts become words, which the store keeps; None is the usual way in a new store, and
         what was kept in one that is there.
+    seed_words : dict of str to list of str, default=None
+        Words by which topics begin, ``{"sports": ["team", "game"]}``: each counts for its topic as
+        soon as it is active, and the topic is labelled by the name.
+    seed_strength : float, default=None
+        Tokens that each token of a seed word counts more in its topic; None is 0.5.
     **options
         Settings of the store: `held_out`, `min_documents`, `max_words`, `vocabulary` and
         `keep_text` of `open_store`.
@@ -99,13 +109,39 @@ def init_store(
         settings = presets.trainer(preset, method, n_topics)
     if batch_size is not None:
         settings["batch_size"] = batch_size
+    if seed_words is not None:
+        settings["seed_words"] = seed_words
+        settings["seed_strength"] = STRENGTH if seed_strength is None else seed_strength
+    elif seed_strength is not None:
+        raise ValueError("seed_strength is of use with seed_words only: give both, or none")
     model = TopicStream(**settings, random_state=random_state)
     with open_store(url, tokeniser=tokeniser, **options) as store:
         if tokeniser is None and not store.totals().documents:
             store.set_tokeniser(Tokeniser(), before=None)
         prepare(store, model, name)
+        _warn_of_seeds(store, model.seed_words)
         others = tuple(other for other in model_names(store) if other != name)
         return PreparedStore(store.name, n_topics, method, name, others)
+
+
+def _warn_of_seeds(store: Store, seeds: SeedTopics | None) -> None:
+    """Warn of seed words that no text can have, for they would wait for ever without a word."""
+    kept = store.tokeniser() or Tokeniser()
+    if seeds is None or isinstance(kept, CustomTokeniser):
+        return
+    if store.settings.fixed:
+        unknown = seeds.not_among({*store.vocabulary().words}.__contains__)
+        reason = "not in the vocabulary of the store"
+    else:
+        split = function_of(kept)
+        unknown = seeds.not_among(lambda word: [*split(word)] == [word])
+        reason = (
+            "not what texts are split into here (case and word pattern matter, stop words are left "
+            "out), and only count in documents that come as words"
+        )
+    if unknown:
+        verb = "is" if len(unknown) == 1 else "are"
+        warnings.warn(f"{listed(unknown)} of seed_words {verb} {reason}", UserWarning, stacklevel=3)
 
 
 def prepare(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:

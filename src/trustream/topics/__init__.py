@@ -26,6 +26,11 @@ if TYPE_CHECKING:
         merging,
         set_labels,
     )
+    from trustream.topics.exchange.arrow_tables import documents_to_arrow, to_arrow, write_parquet
+    from trustream.topics.exchange.gensim_models import from_gensim, to_gensim
+    from trustream.topics.exchange.pyldavis_data import to_pyldavis
+    from trustream.topics.exchange.scikit_learn_models import from_sklearn, to_sklearn
+    from trustream.topics.exchange.tomotopy_models import from_tomotopy
     from trustream.topics.exploring import explore
     from trustream.topics.over_time import TimeCounts, topics_over_time
     from trustream.topics.pictures import (
@@ -66,7 +71,11 @@ __all__ = [
     "choose_n_components",
     "delete_topics",
     "deleting",
+    "documents_to_arrow",
     "explore",
+    "from_gensim",
+    "from_sklearn",
+    "from_tomotopy",
     "gather",
     "inference",
     "merge_topics",
@@ -84,12 +93,17 @@ __all__ = [
     "split_topic",
     "stored_batches",
     "summary",
+    "to_arrow",
+    "to_gensim",
+    "to_pyldavis",
+    "to_sklearn",
     "topic_correlation",
     "topic_hierarchy",
     "topic_info",
     "topic_map",
     "topics_over_time",
     "view_documents",
+    "write_parquet",
     "write_report",
 ]
 
@@ -101,6 +115,11 @@ _HOME = {
     "editing": (
         "change_after", "delete_topics", "deleting", "merge_topics", "merging", "set_labels",
     ),
+    "exchange.arrow_tables": ("documents_to_arrow", "to_arrow", "write_parquet"),
+    "exchange.gensim_models": ("from_gensim", "to_gensim"),
+    "exchange.pyldavis_data": ("to_pyldavis",),
+    "exchange.scikit_learn_models": ("from_sklearn", "to_sklearn"),
+    "exchange.tomotopy_models": ("from_tomotopy",),
     "exploring": ("explore",),
     "over_time": ("TimeCounts", "topics_over_time"),
     "pictures": (

@@ -22,6 +22,7 @@ import numpy as np
 from trustream.array_types import Array, Float64
 from trustream.inference.state import State
 from trustream.models.lda import LazyRows, LdaPrior
+from trustream.models.lda.seeds import SeedRows
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.lda.model import TopicStream
 from trustream.topic_names import TopicNames
@@ -88,6 +89,8 @@ class TopicEdit:
         edited._state = self.of_state(estimator._state)
         edited.n_components = len(self.groups)
         edited._topic_names = self.names
+        if edited._seeds is not None:
+            edited._seeds = edited._seeds.edited(self.groups, self.parts)
         # The priors that were given for each topic, so that they are of the topics there are.
         if np.ndim(edited.doc_topic_prior) == 1:
             edited.doc_topic_prior = self._alpha(np.asarray(edited.doc_topic_prior, np.float64))
@@ -107,7 +110,9 @@ class TopicEdit:
             raise ValueError(
                 f"the checkpoint is of a model of kind {checkpoint.model.kind!r}, expected topics"
             )
-        model = replace(checkpoint.model, n_components=len(self.groups))
+        seeds = checkpoint.model.seed_words
+        seeds = None if seeds is None else seeds.edited(self.groups, self.parts)
+        model = replace(checkpoint.model, n_components=len(self.groups), seed_words=seeds)
         state = self.of_state(checkpoint.state)
         return replace(checkpoint, model=model, state=state, names=self.names)
 
@@ -140,8 +145,21 @@ class TopicEdit:
         edited = LazyRows(stored, lambda_.scale, lambda_.shift, totals)
         alpha = self._alpha(prior.alpha)
         return edited, replace(
-            prior, alpha=alpha, pattern=pattern.copy(), pattern_sums=pattern_sums
+            prior,
+            alpha=alpha,
+            pattern=pattern.copy(),
+            pattern_sums=pattern_sums,
+            seeds=self._seeds(prior.seeds),
         )
+
+    def _seeds(self, seeds: SeedRows | None) -> SeedRows | None:
+        """Weights of seed words add up like the tokens that they stand for."""
+        if seeds is None:
+            return None
+        columns = [seeds.weights[:, list(rows)].sum(axis=1) for rows in self.groups]
+        for row, (shares, _) in self.parts.items():
+            columns[row] = columns[row] * shares[seeds.places]
+        return SeedRows(seeds.places, np.stack(columns, axis=1))
 
 
 def merging(names: TopicNames, topics: Iterable[Any]) -> TopicEdit:

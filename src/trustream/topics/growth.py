@@ -25,7 +25,7 @@ def partial_fit(lda: Any, counts: Any, new: Sequence[str], seed: int) -> None:
         lda.partial_fit(counts)
         return
     before, n_old = lda.__dict__.copy(), lda.n_features_in_
-    stream = TopicStream(n_components=lda.n_components, random_state=seed)
+    stream = TopicStream(n_components=lda.n_components, random_state=seed, seed_words=lda._seeds)
     changes = list(enumerate(new, start=n_old))
     try:
         lda._state = stream.follow(lda._state, changes)

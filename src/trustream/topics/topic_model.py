@@ -10,12 +10,15 @@ import numpy as np
 
 from trustream import persist
 from trustream.estimators import LatentDirichletAllocation
+from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.evaluation.validation import whole_number
 from trustream.topics import growth, topic_model_files
+from trustream.topics.estimator_words import known_words, own_copy
 from trustream.topics.kept_documents import KeptDocuments
 from trustream.topics.learned_topics import PendingStep
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
+from trustream.topics.topic_set import as_topics
 from trustream.topics.topic_views import TopicViews
 from trustream.topics.vectorised_words import VectorisedWords
 from trustream.topics.vocabulary import GrowingWords, WordRules
@@ -48,6 +51,11 @@ class TopicModel(TopicViews):
         both.
     max_words : int, default=50000
         Most words that are used, those in most documents; None is no limit.
+    seed_words : dict of str to list of str, default=None
+        Words by which topics begin, ``{"sports": ["team", "game"]}``, as the tokeniser makes them;
+        the topic is labelled by the name. A seed word that is rare yet counts once it is used.
+    seed_strength : float, default=0.5
+        Tokens that each token of a seed word counts more in its topic.
     keep_documents : int, default=100000
         Most documents that are kept in memory, as counts of words and the first 200 characters,
         for the methods that look at documents. If there are more, it is a random sample of all of
@@ -93,6 +101,8 @@ class TopicModel(TopicViews):
         min_documents: int | None = None,
         max_fraction: float | None = None,
         max_words: int | None = 50_000,
+        seed_words: dict[str, Any] | None = None,
+        seed_strength: float = STRENGTH,
         keep_documents: int | None = 100_000,
         max_iter: int = 5,
         dtype: Any = "float32",
@@ -114,6 +124,9 @@ class TopicModel(TopicViews):
             )
         self.max_iter, self.dtype, self.n_jobs, self.verbose = max_iter, dtype, n_jobs, verbose
         self.random_state = random_state
+        if seed_words is not None:
+            SeedTopics.of(seed_words, seed_strength, self.n_topics)  # refuses other things
+        self.seed_words, self.seed_strength = seed_words, seed_strength
 
     def __repr__(self) -> str:
         if not self._is_fitted:
@@ -122,6 +135,48 @@ class TopicModel(TopicViews):
             f"<TopicModel of {self.n_topics_} topics, {len(self.words_)} words, "
             f"{self.n_documents_} documents>"
         )
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: LatentDirichletAllocation, *, tokeniser: Any = None, **params: Any
+    ) -> Self:
+        """Return a model of texts that goes on from a fitted estimator, with its words.
+
+        The estimator may come from another library, by `trustream.topics.from_gensim` for example,
+        from a file or from a store. The model has a copy of it.
+
+        Parameters
+        ----------
+        estimator : LatentDirichletAllocation
+            Fitted, with a word for each column: see `set_words`.
+        tokeniser : Tokeniser, callable, vectoriser or None, default=None
+            What makes such words of texts. None takes that of the estimator if it has one. A
+            vectoriser has to be fitted, to the same words in the same order.
+        **params
+            Other parameters of `TopicModel`, for texts to come; `n_topics` is the estimator's.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> counts = np.array([[3, 2, 0, 0], [2, 3, 0, 0], [0, 0, 4, 1], [0, 0, 1, 4]])
+        >>> lda = LatentDirichletAllocation(2, random_state=0).fit(counts)
+        >>> lda = lda.set_words(["cats", "dogs", "bank", "rates"])
+        >>> model = TopicModel.from_estimator(lda, min_documents=2)
+        >>> model.partial_fit(["birds and cats", "birds and dogs"]).words_
+        ['cats', 'dogs', 'bank', 'rates', 'birds']
+        """
+        as_topics(estimator)  # refuses what is not fitted
+        lda = own_copy(estimator)
+        tokeniser = estimator._tokeniser if tokeniser is None else tokeniser
+        lda.seed_words = None  # those that are at work stay; after merging there may be too many
+        given = {name: getattr(lda, name) for name in topic_model_files.SHARED}
+        model = cls(lda.n_components, tokeniser=tokeniser, **given | params)
+        lda.set_params(**{name: getattr(model, name) for name in given})
+        rules = WordRules(model.min_documents, model.max_fraction, model.max_words)
+        words, seed = known_words(lda, tokeniser, rules), _seed(model.random_state)
+        lda.set_words(words.words, tokenise=words.specification)
+        model._set(seed, words, lda, KeptDocuments(model.keep_documents, seed))
+        return model
 
     # --- learning
 
@@ -193,7 +248,10 @@ class TopicModel(TopicViews):
         kept = KeptDocuments(self.keep_documents, seed)
         noted = kept.noting()
         found = words.read(noted.passing(chunks))
+        if self.seed_words is not None:
+            lda.words = list(found.new)
         learn(lda, found.counts)
+        lda.words = None  # more may come, and `set_words` knows them
         words.take(found)
         kept.take(noted, found.counts)
         lda.set_words(words.words, tokenise=words.specification)

@@ -46,7 +46,7 @@ _PARAMS = {
     "random_state": optional(integer(0)),
 }
 # Parameters of the model that are those of the estimator.
-SHARED = ("max_iter", "dtype", "n_jobs", "verbose")
+SHARED = ("max_iter", "dtype", "n_jobs", "verbose", "seed_words", "seed_strength")
 # Prefix of the names of the estimator's arrays.
 _LDA = "lda."
 _WAITING = {

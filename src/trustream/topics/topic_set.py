@@ -81,17 +81,7 @@ class TopicSet:
         >>> topics.n_topics, topics.shares.tolist()
         (2, [0.375, 0.625])
         """
-        given = np.asarray(weights)
-        if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "iuf":
-            raise ValueError(
-                f"weights have shape {given.shape} and type {given.dtype}, expected numbers "
-                "(n_topics, n_words)"
-            )
-        if not (np.isfinite(given).all() and given.min() > 0):
-            raise ValueError(
-                f"weights go from {given.min():g} to {given.max():g}, expected positive numbers: "
-                "add a little to probabilities of zero"
-            )
+        given = checked_weights(weights)
         if not 0 <= eta <= given.min() * (1 + 1e-6):
             raise ValueError(
                 f"eta is {eta:g}, expected 0 up to the smallest weight, {given.min():g}, of which "
@@ -209,6 +199,22 @@ def as_topics(
         tol,
     )
     return topics if names is None else topics.with_names(names)
+
+
+def checked_weights(weights: ArrayLike) -> Array:
+    """Return weights of topics as an array, or a ValueError that says what is wrong with them."""
+    given = np.asarray(weights)
+    if given.ndim != 2 or 0 in given.shape or given.dtype.kind not in "iuf":
+        raise ValueError(
+            f"weights have shape {given.shape} and type {given.dtype}, expected numbers "
+            "(n_topics, n_words)"
+        )
+    if not (np.isfinite(given).all() and given.min() > 0):
+        raise ValueError(
+            f"weights go from {given.min():g} to {given.max():g}, expected positive numbers: "
+            "add a little to probabilities of zero"
+        )
+    return given
 
 
 def checked_words(words: Sequence[str] | None, n_words: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
 from trustream import matrices
@@ -78,6 +80,34 @@ class VectorisedWords:
         self.vectoriser = clone(vectoriser, safe=False)
         self.words: list[str] = []
         self.n_documents = 0
+
+    @classmethod
+    def fitted(cls, vectoriser: Any, words: list[str], n_documents: int) -> VectorisedWords:
+        """Return the words of a vectoriser that is fitted already, to just these words.
+
+        >>> vectoriser = CountVectorizer().fit(["cat dog"])
+        >>> VectorisedWords.fitted(vectoriser, ["dog", "cat"], 1)
+        Traceback (most recent call last):
+        ...
+        ValueError: the CountVectorizer has 2 words, not the 2 of the model in their order: give \
+the one that the counts were made with
+        """
+        kind = type(vectoriser).__name__
+        try:
+            names = [str(word) for word in vectoriser.get_feature_names_out()]
+        except NotFittedError:
+            raise ValueError(
+                f"the {kind} is not fitted: give the one that the counts were made with"
+            ) from None
+        if names != words:
+            raise ValueError(
+                f"the {kind} has {len(names)} words, not the {len(words)} of the model in their "
+                "order: give the one that the counts were made with"
+            )
+        found = cls(vectoriser)
+        found.vectoriser = copy.deepcopy(vectoriser)
+        found.words, found.n_documents = words, n_documents
+        return found
 
     @property
     def made_by(self) -> Any:

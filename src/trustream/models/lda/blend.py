@@ -97,7 +97,12 @@ class BlendedNatural(Description):
         made = np.empty((n_words if rows else 0, computation.n_topics), computation.dtype)
         out = _Output(made, *computation.empty_table(n_words if table else 0))
         if isinstance(statistics, BeliefStatistics) and not statistics.is_made:
-            sums = self._update(computation, statistics, self.eta, out)
+            eta, extra = self.eta, statistics.extra
+            if extra is not None:
+                # Given like a prior of the words: rho (eta + scale a n) beside the documents' part.
+                eta = extra.added_to(eta, n_words, scale)
+            sums = self._update(computation, statistics, eta, out)
+            sums = sums if extra is None else sums + extra.totals
         else:
             s, sums = statistics.materialise(computation)
             if s.shape[1] == self.eta.shape[1] == 1:

@@ -104,11 +104,12 @@ def of_words(
     computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior, words: Array
 ) -> DirichletEvidence:
     """The same with a parameter for each of the given words, the others held fixed."""
-    parameter = np.broadcast_to(prior.rows(words)[:, 0], (words.size,)).copy()
+    parameter = np.broadcast_to(prior.plain_rows(words)[:, 0], (words.size,)).copy()
     mean_log = (
         _mean_psi(computation, lambda_, prior, words) - special.digamma(lambda_.totals).mean()
     )
-    rest, count = max(float(prior.totals[0] - parameter.sum()), 0.0), float(computation.n_topics)
+    sum_ = float(prior.eta * prior.pattern_sums[0])
+    rest, count = max(sum_ - parameter.sum(), 0.0), float(computation.n_topics)
     return DirichletEvidence(parameter, mean_log, 1.0, rest, count, computation.backend)
 
 
@@ -121,7 +122,7 @@ def _mean_psi(
         for first in range(0, words.size, VISITED):
             part = words[first : first + VISITED]
             rows = computation.get_rows(lambda_, prior, part)
-            psi = _uncertain_psi(computation, rows, prior.rows(part))
+            psi = _uncertain_psi(computation, rows, prior.plain_rows(part))
             sums[first : first + part.size] = psi.sum(axis=1, dtype=np.float64)
     else:
         lambda_.psi_sums(computation.kernels, words, prior.pattern, sums, computation.n_threads)

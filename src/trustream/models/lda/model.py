@@ -19,13 +19,19 @@ import numpy as np
 from trustream.array_types import Array, Float64
 from trustream.kernels.lda import ALL_TOPICS
 from trustream.models.dirichlet_evidence import DirichletEvidence
-from trustream.models.lda import bound, evidence, smoothing, starts
+from trustream.models.lda import bound, evidence, seeds, smoothing, starts
 from trustream.models.lda.batch import BatchMaker, WordBatch
 from trustream.models.lda.blend import BlendedNatural, Natural, Statistics
 from trustream.models.lda.computation import LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
-from trustream.models.lda.natural import BeliefStatistics, LdaNatural, StoredNatural
+from trustream.models.lda.natural import (
+    BeliefStatistics,
+    LdaNatural,
+    StoredNatural,
+    with_extra,
+)
 from trustream.models.lda.prior import LdaPrior
+from trustream.models.lda.seeds import SeedCounts
 from trustream.models.lda.total import LdaTotal
 from trustream.models.protocol import Rows
 
@@ -87,15 +93,18 @@ class LdaModel:
     # --- global parameters
 
     def initial(self, prior: LdaPrior, rng: np.random.Generator) -> LazyRows:
-        """lambda_vk ~ Gamma(100, 0.01), as in the paper: mean 1, standard deviation 0.1."""
-        return starts.initial((self.n_words, self.n_components), self.dtype, rng)
+        """lambda_vk ~ Gamma(100, 0.01), as in the paper: mean 1, standard deviation 0.1.
+
+        Seed words start in their topics (`lda.seeds`).
+        """
+        return starts.initial((self.n_words, self.n_components), self.dtype, rng, prior.seeds)
 
     def random_start(
         self, prior: LdaPrior, batch: WordBatch, rng: np.random.Generator
     ) -> LdaNatural:
         """What `initial` would draw, of the batch's words only."""
-        n_others = self.n_words - batch.n_words
-        return starts.of_batch((batch.n_words, self.n_components), n_others, self.dtype, rng)
+        n_others, shape = self.n_words - batch.n_words, (batch.n_words, self.n_components)
+        return starts.of_batch(shape, n_others, self.dtype, rng, prior.seeds, batch.words)
 
     def restrict(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> StoredNatural:
         """lambda of the batch's words, where it is stored."""
@@ -139,11 +148,11 @@ class LdaModel:
     def commit(
         self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch, natural: Natural, rho: float
     ) -> LazyRows:
-        """The batch's words as given; all others decay lazily."""
+        """The batch's words as given; all others decay lazily, seed words to what is held."""
         rows, totals = self.materialise(natural)
         table = lambda_.decayed(rho, prior.eta, totals)
         self.computation.put_rows(table, prior, batch.words, rows)
-        return table
+        return _holding(table, prior, batch, rho)
 
     @property
     def can_average(self) -> bool:
@@ -163,10 +172,11 @@ class LdaModel:
         """(1 - w) mean + w (eta + scale s), in time for the batch's words: see `LazyRows`."""
         rows, totals = self.materialise(natural)
         kernels = self.computation.kernels
-        return mean.averaged(
+        table = mean.averaged(
             kernels, lambda_, batch.words, rows, totals, prior.eta, prior.pattern, rho, weight,
             self.n_threads,
         )  # fmt: skip
+        return _holding(table, prior, batch, weight)
 
     def with_gains(self, lambda_: LazyRows, places: Array, gains: Float64) -> LazyRows:
         """Of words that came late into a mean: so many times what the data have put in."""
@@ -209,9 +219,16 @@ class LdaModel:
         """lambda and prior with another eta, the counts lambda - eta being the same."""
         return lambda_.with_prior(eta, prior.pattern_sums), replace(prior, eta=eta)
 
+    def unseeded(self, prior: LdaPrior) -> LdaPrior:
+        """The prior for those who do not learn: seeds have done their part."""
+        return replace(prior, seeds=None)
+
     def savepoint(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> Callable[[], None]:
         """The batch's rows of lambda, and of the prior where it is learned word by word."""
-        restore_rows = lambda_.savepoint(self.computation.kernels, batch.words, self.n_threads)
+        touched = batch.words
+        if prior.seeds is not None:
+            touched = np.union1d(touched, prior.seeds.places)
+        restore_rows = lambda_.savepoint(self.computation.kernels, touched, self.n_threads)
         if not self.eta_per_word or prior.pattern.shape != (self.n_words, 1):
             return restore_rows
         words, pattern = batch.words, prior.pattern[batch.words]
@@ -234,11 +251,14 @@ class LdaModel:
     ) -> tuple[Array, LdaNatural]:
         """gamma = alpha + sum_w n_dw phi_dw, and s_wk = sum_d n_dw phi_dwk.
 
-        phi is (nnz, K) in the batch's order of (document, word) pairs; None is 1/K.
+        phi is (nnz, K) in the batch's order of (document, word) pairs; None is 1/K. Seeds add to s
+        (`lda.seeds`).
         """
         if phi is None:
-            return starts.uniform_beliefs(prior, batch, self.n_components, self.dtype)
-        return starts.given_beliefs(prior, batch, phi, self.dtype)
+            gamma, s = starts.uniform_beliefs(prior, batch, self.n_components, self.dtype)
+        else:
+            gamma, s = starts.given_beliefs(prior, batch, phi, self.dtype)
+        return gamma, with_extra(s, SeedCounts.of(prior.seeds, batch))
 
     def local_step(
         self,
@@ -256,17 +276,27 @@ class LdaModel:
         gamma, theta, ratio = computation.local(
             batch, table, factor, prior.alpha, local, n_local, tol
         )
-        return gamma, BeliefStatistics(batch, table, theta, ratio)
+        extra = SeedCounts.of(prior.seeds, batch)
+        return gamma, BeliefStatistics(batch, table, theta, ratio, extra)
 
     def local_bound(
         self, natural: Natural, prior: LdaPrior, batch: WordBatch, local: Array
     ) -> Float64:
-        """Lower bound of each document given beta's beliefs, shape (B,)."""
+        """Lower bound of each document given beta's beliefs, shape (B,).
+
+        With seeds, of the document and of the extra tokens that its seed words stand for.
+        """
         computation = self.computation
         table, offset, totals = natural.table(computation)
         factor, factor_offset = computation.factor(totals)
         offset = offset.astype(np.float64) + factor_offset
-        return computation.bound(batch, table, offset, factor, prior.alpha, local)
+        bounds = computation.bound(batch, table, offset, factor, prior.alpha, local)
+        if prior.seeds is not None:
+            ids, weights = prior.seeds.among(batch.words)
+            rows = self.materialise(natural).rows[ids]
+            expected = computation.expected_log(rows) - computation.expected_log(totals)
+            bounds += seeds.document_terms(batch, ids, weights, expected)
+        return bounds
 
     # --- terms of the bound
 
@@ -299,8 +329,10 @@ class LdaModel:
         return total
 
     def posterior(self, prior: LdaPrior, total: Array) -> LazyRows:
-        """lambda = eta + s."""
+        """lambda = eta + s, in the memory of s."""
         totals = total.sum(axis=0, dtype=np.float64) + prior.totals
+        if prior.seeds is not None:
+            total[prior.seeds.places] += prior.seeds.held.astype(total.dtype)
         return LazyRows(total, 1.0, prior.eta, totals)
 
     # --- running totals of memoized inference
@@ -390,3 +422,11 @@ class LdaModel:
         """E[beta] = lambda / its sum over words, (K, V)."""
         rows = lambda_.dense(prior.pattern)
         return np.ascontiguousarray((rows / rows.sum(axis=0, dtype=np.float64)).T)
+
+
+def _holding(table: LazyRows, prior: LdaPrior, batch: WordBatch, rho: float) -> LazyRows:
+    """A table that decayed by rho, with what seeds hold of the words that the batch lacks."""
+    if prior.seeds is not None:
+        places, held = prior.seeds.missing(batch.words)
+        table.stored[places] += (rho / table.scale * held).astype(table.stored.dtype)
+    return table

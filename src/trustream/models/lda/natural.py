@@ -22,6 +22,7 @@ from trustream.models.lda.batch import WordBatch
 from trustream.models.lda.computation import LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
+from trustream.models.lda.seeds import SeedCounts
 
 
 class WordTable(NamedTuple):
@@ -110,13 +111,31 @@ class BeliefStatistics(Description):
         table: (W, padded K), exp E[log beta] that the local step worked with.
         theta: (B, padded K), exp E[log theta] that it ended with.
         ratio: (nnz,), counts over sum_k theta_dk table_wk.
+        extra: what seeds add to s, or None.
     """
 
-    __slots__ = ("batch", "ratio", "table", "theta")
+    __slots__ = ("batch", "extra", "ratio", "table", "theta")
 
-    def __init__(self, batch: WordBatch, table: Array, theta: Array, ratio: Array) -> None:
+    def __init__(
+        self,
+        batch: WordBatch,
+        table: Array,
+        theta: Array,
+        ratio: Array,
+        extra: SeedCounts | None = None,
+    ) -> None:
         super().__init__()
         self.batch, self.table, self.theta, self.ratio = batch, table, theta, ratio
+        self.extra = extra
 
     def _make(self, computation: LdaComputation) -> LdaNatural:
-        return LdaNatural(*computation.statistics(self.batch, self.table, self.theta, self.ratio))
+        rows, totals = computation.statistics(self.batch, self.table, self.theta, self.ratio)
+        return with_extra(LdaNatural(rows, totals), self.extra)
+
+
+def with_extra(statistics: LdaNatural, extra: SeedCounts | None) -> LdaNatural:
+    """Statistics with what seeds add to them."""
+    if extra is None:
+        return statistics
+    rows = extra.added_to(statistics.rows, statistics.rows.shape[0])
+    return LdaNatural(rows, statistics.totals + extra.totals)

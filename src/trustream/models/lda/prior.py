@@ -8,23 +8,26 @@ from typing import Any
 import numpy as np
 
 from trustream.array_types import Array, Float64
+from trustream.models.lda.seeds import SeedRows
 
 
 @dataclass(frozen=True, slots=True)
 class LdaPrior:
-    """alpha (K,) of theta, and eta_vk = eta * pattern_vk of beta.
+    """alpha (K,) of theta, and eta_vk = eta * pattern_vk of beta, with seeds beside it.
 
     Attributes:
         alpha: (K,) float64.
         eta: the part of eta that is the same for all words and topics.
         pattern: (1, 1), (V, 1) for a prior per word, or (V, K) for seeded topics.
         pattern_sums: (K,) sum of the pattern over all words.
+        seeds: words that count more in some topics than documents say (`lda.seeds`).
     """
 
     alpha: Float64
     eta: float
     pattern: Float64
     pattern_sums: Float64
+    seeds: SeedRows | None = None
 
     @classmethod
     def of(cls, alpha: Any, eta: Any, n_topics: int, n_words: int) -> LdaPrior:
@@ -45,13 +48,29 @@ class LdaPrior:
 
     @property
     def totals(self) -> Float64:
-        """(K,) sum over words of eta_vk."""
-        return self.eta * self.pattern_sums
+        """(K,) sum over words of eta_vk, what seeds hold included."""
+        sums = self.eta * self.pattern_sums
+        return sums if self.seeds is None else sums + self.seeds.held.sum(axis=0)
 
     def rows(self, words: Array | slice) -> Float64:
-        """eta of the given words: (1, 1), (W, 1) or (W, K)."""
+        """eta of the given words, what seeds hold included: (1, 1), (W, 1) or (W, K)."""
+        rows = self.plain_rows(words)
+        if self.seeds is None:
+            return rows
+        if isinstance(words, slice):
+            words = np.arange(self.n_words)[words]
+        return np.asarray(self.seeds.added_to(rows, words))
+
+    def plain_rows(self, words: Array | slice) -> Float64:
+        """eta of the given words without seeds: (1, 1), (W, 1) or (W, K)."""
         pattern = self.pattern if self.pattern.shape[0] == 1 else self.pattern[words]
         return np.asarray(self.eta * pattern)
+
+    @property
+    def n_words(self) -> int:
+        """V."""
+        n_rows = self.pattern.shape[0]
+        return n_rows if n_rows > 1 else round(float(self.pattern_sums[0] / self.pattern[0, 0]))
 
     def with_word_eta(
         self, words: Array, eta: Float64, *, n_words: int, in_place: bool

@@ -106,7 +106,11 @@ def left_out(
     here = rows[batch.ids]
     phi = here * (theta / totals).astype(rows.dtype)[documents]
     phi *= (weight * batch.counts / phi.sum(axis=1))[:, np.newaxis]
-    pattern = prior.rows(batch.words)[:, :1] / prior.eta
+    if prior.seeds is not None:
+        # The extra tokens of seed words leave with their document.
+        pairs, weights = prior.seeds.among(batch.words[batch.ids])
+        phi[pairs] += (weight * batch.counts[pairs, np.newaxis] * weights).astype(phi.dtype)
+    pattern = prior.plain_rows(batch.words)[:, :1] / prior.eta
     pattern = np.broadcast_to(pattern, (batch.n_words, 1))[batch.ids]
     here -= (lambda_.shift * pattern).astype(rows.dtype)
     np.maximum(here, 0, out=here)

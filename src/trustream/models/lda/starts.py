@@ -9,30 +9,44 @@ from trustream.models.lda.batch import WordBatch, segment_sums
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import LdaNatural
 from trustream.models.lda.prior import LdaPrior
+from trustream.models.lda.seeds import SeedRows
 
 
-def initial(shape: tuple[int, int], dtype: str, rng: np.random.Generator) -> LazyRows:
-    """lambda_vk ~ Gamma(100, 0.01) of shape (V, K)."""
-    return LazyRows.of(_draws(shape, dtype, rng))
+def initial(
+    shape: tuple[int, int], dtype: str, rng: np.random.Generator, seeds: SeedRows | None = None
+) -> LazyRows:
+    """lambda_vk ~ Gamma(100, 0.01) of shape (V, K), seed words in their topics."""
+    return LazyRows.of(_draws(shape, dtype, rng, seeds, np.arange(shape[0])))
 
 
 def of_batch(
-    shape: tuple[int, int], n_others: int, dtype: str, rng: np.random.Generator
+    shape: tuple[int, int],
+    n_others: int,
+    dtype: str,
+    rng: np.random.Generator,
+    seeds: SeedRows | None,
+    words: Array,
 ) -> LdaNatural:
     """The same of a batch's words, (W, K).
 
     The other V - W words enter through their sum, which is a Gamma(100 (V - W), 0.01) draw.
     """
-    rows = _draws(shape, dtype, rng)
+    rows = _draws(shape, dtype, rng, seeds, words)
     others = 0.01 * rng.gamma(100.0 * n_others, size=shape[1])
     return LdaNatural(rows, rows.sum(axis=0, dtype=np.float64) + others)
 
 
-def _draws(shape: tuple[int, int], dtype: str, rng: np.random.Generator) -> Array:
+def _draws(
+    shape: tuple[int, int],
+    dtype: str,
+    rng: np.random.Generator,
+    seeds: SeedRows | None,
+    words: Array,
+) -> Array:
     draws = np.empty(shape, dtype)
     rng.standard_gamma(100.0, dtype=draws.dtype.type, out=draws)
     draws *= draws.dtype.type(0.01)
-    return draws
+    return draws if seeds is None else seeds.started(draws, words)
 
 
 def uniform_beliefs(

@@ -45,7 +45,10 @@ class LdaTotal(NamedTuple):
     def lambda_(self, prior: LdaPrior, dtype: str) -> LazyRows:
         """eta + total of all words."""
         totals = self.rows.sum(axis=0) + prior.totals
-        return LazyRows(self.rows.astype(dtype), 1.0, prior.eta, totals)
+        rows = self.rows.astype(dtype)
+        if prior.seeds is not None:
+            rows[prior.seeds.places] += prior.seeds.held.astype(dtype)
+        return LazyRows(rows, 1.0, prior.eta, totals)
 
     def inner(self, computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior) -> float:
         """sum_vk total_vk (psi(lambda_vk) - psi(sum_v lambda_vk)), some words at a time."""

@@ -14,6 +14,7 @@ from scipy import sparse
 from trustream._schema import Rule, check_values
 from trustream.estimators import LatentDirichletAllocation
 from trustream.estimators.progress import compilation_notice
+from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.inference.restoring import Undo, together
 from trustream.inference.state import State
 from trustream.learning import algorithms, recipe, state_arrays
@@ -21,6 +22,7 @@ from trustream.learning.learner import Learner
 from trustream.learning.recipe import STREAM, Recipe
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.models.lda.batch import CountRows
+from trustream.models.lda.seeds import SeedRows, seed_rows
 from trustream.store.records import Documents
 from trustream.streaming.lda import words
 from trustream.streaming.lda.score import score
@@ -72,6 +74,9 @@ class TopicStream(StreamModel):
             fewer; "auto" chooses it by topics, words and lengths. What is shown is always for the
             documents that there are. None is the paper's algorithm: no population, nothing but
             lambda is shown, and the rate is tied to the documents added.
+        seed_words: words by which topics begin, as in `LatentDirichletAllocation`; each gets its
+            weight when it becomes active.
+        seed_strength: tokens that each token of a seed word counts more in its topic.
         score_every, score_documents: see `StreamModel`.
         dtype: "float32" or "float64".
         random_state: an integer.
@@ -100,6 +105,8 @@ class TopicStream(StreamModel):
     topic_word_prior: float = 0.1
     learn_priors: bool = True
     population: float | str | None = "auto"
+    seed_words: Any = None
+    seed_strength: float = STRENGTH
     score_every: int = 100
     score_documents: int = 200
     dtype: str = "float32"
@@ -108,6 +115,9 @@ class TopicStream(StreamModel):
 
     def __post_init__(self) -> None:
         self._check()
+        if self.seed_words is not None and not isinstance(self.seed_words, SeedTopics):
+            seeds = SeedTopics.of(self.seed_words, self.seed_strength, self.n_components)
+            object.__setattr__(self, "seed_words", seeds)
         if self.recipe is None:
             options = {name: getattr(self, name) for name in _RECIPE}
             chosen = recipe.for_stream(self.n_components, **options)
@@ -117,7 +127,9 @@ class TopicStream(StreamModel):
 
     def settings(self) -> dict[str, Any]:
         """All fields but the recipe, which follows from them and is kept apart."""
-        return {name: getattr(self, name) for name in _names()}
+        values = {name: getattr(self, name) for name in _names()}
+        seeds = self.seed_words
+        return {**values, "seed_words": None if seeds is None else seeds.to_json()}
 
     @classmethod
     def from_settings(cls, values: Any) -> TopicStream:
@@ -136,9 +148,15 @@ class TopicStream(StreamModel):
             rules["kind"] = anything
         else:
             del rules["max_doc_topics"], rules["population"]
-        check_values(values, rules, "the settings")
+        # Those of a version without seeds say nothing of them.
+        check_values(values, rules, "the settings", may_lack=("seed_words", "seed_strength"))
         given = {key: value for key, value in values.items() if key != "kind"}
-        return cls(**{"max_doc_topics": None, "population": None, **given})
+        seeds = given.pop("seed_words", None)
+        model = cls(**{"max_doc_topics": None, "population": None, **given})
+        if isinstance(seeds, dict) and isinstance(seeds.get("weight"), float):
+            # Of a file; what users give holds lists.
+            seeds = SeedTopics.from_json(seeds, model.n_components)
+        return model if seeds is None else replace(model, seed_words=seeds)
 
     def with_recipe(self, recipe: Recipe) -> TopicStream:
         """The same topics, learned by the recipe of a checkpoint."""
@@ -214,8 +232,17 @@ class TopicStream(StreamModel):
             gone = [column for column, word in changes if word is None]
             late = mean.late.changed(new, gone, mean.log_kept)
             mean = replace(mean, lambda_=table, late=late)
-        lambda_, prior = words.followed(state.lambda_, state.prior, changes, seed)
+        seeds = self._seeds_after(state.prior.seeds, changes)
+        lambda_, prior = words.followed(state.lambda_, state.prior, changes, seed, seeds)
         return replace(state, lambda_=lambda_, prior=prior, mean=mean)
+
+    def _seeds_after(self, seeds: SeedRows | None, changes: Changes) -> SeedRows | None:
+        """Weights of the seed words that are active now."""
+        if self.seed_words is None:
+            return seeds
+        gone = [column for column, _ in changes]
+        new = self.seed_words.weights_of(changes, self.n_components)
+        return seed_rows(new) if seeds is None else seeds.changed(gone, new)
 
     def follow_savepoint(self, state: State, changes: Changes) -> Undo:
         """The rows that `follow` overwrites."""
@@ -255,9 +282,14 @@ class TopicStream(StreamModel):
             if name not in ("method", "population")
         }
         model = LatentDirichletAllocation(learning_method=self.method, **options)
+        if self.seed_words is not None:
+            # For steps to come, also if the state is one that is shown.
+            seeds = self.seed_words.of_columns(words, self.n_components)
+            state = replace(state, prior=replace(state.prior, seeds=seeds))
         model._state, model._rng, model._n_samples_seen = state, rng, n_seen
         model.n_iter_, model.n_features_in_ = 1, len(words)
         model.feature_names_in_ = np.array([word or "" for word in words], dtype=object)
+        model._seeds = self.seed_words
         return model
 
 

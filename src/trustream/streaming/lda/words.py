@@ -15,6 +15,7 @@ import numpy as np
 
 from trustream.array_types import Array, Float64
 from trustream.models.lda import LazyRows, LdaPrior
+from trustream.models.lda.seeds import SeedRows
 
 # A table that must grow is given room for this much more, so that growing rarely copies it.
 _ROOM = 1.25
@@ -45,6 +46,7 @@ def followed(
     prior: LdaPrior,
     changes: Sequence[tuple[int, str | None]],
     seed: int | None,
+    seeds: SeedRows | None = None,
 ) -> tuple[LazyRows, LdaPrior]:
     """lambda and prior after some columns came to stand for other words, or for none.
 
@@ -54,6 +56,7 @@ def followed(
         changes: columns with their words now; new columns follow on those there are.
         seed: of the words' starts; without it they start at the prior, lambda_v = eta, or at what
             the prior has put into lambda, if that is more.
+        seeds: the seeds afterwards; their words start in their topics.
     """
     if prior.pattern.shape != (1, 1):
         raise ValueError("only a prior that is the same for all words can follow a vocabulary")
@@ -68,13 +71,18 @@ def followed(
     old = stored[columns[columns < n_old]].astype(np.float64)
     totals -= (lambda_.scale * old + level).sum(axis=0)
     rows = np.full((len(changes), n_topics), max(prior.eta, level))
+    if seeds is not None:
+        rows = seeds.added_to(rows, columns)
     if seed is not None:
         new = [(i, word) for i, (_, word) in enumerate(changes) if word is not None]
-        rows[[i for i, _ in new]] = starts([word for _, word in new], n_topics, seed)
+        begun = starts([word for _, word in new], n_topics, seed)
+        if seeds is not None:
+            begun = seeds.started(begun, columns[[i for i, _ in new]])
+        rows[[i for i, _ in new]] = np.maximum(begun, level)
     stored[columns] = (rows - level) / lambda_.scale
     # What is stored counts, rounded as it is.
     totals += (lambda_.scale * stored[columns].astype(np.float64) + level).sum(axis=0)
-    prior = replace(prior, pattern_sums=np.full(n_topics, float(n_new)))
+    prior = replace(prior, pattern_sums=np.full(n_topics, float(n_new)), seeds=seeds)
     return LazyRows(stored, lambda_.scale, lambda_.shift, totals), prior
 
 
