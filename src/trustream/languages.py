@@ -80,14 +80,13 @@ _ALL = (
     Language("th", "Thai", 2, segmenter="pythainlp"),
     Language("tr", "Turkish", dotless=True),
     Language("uk", "Ukrainian", drop_marks=True),
-    Language("ur", "Urdu", 2),
     Language("vi", "Vietnamese", 2),
     Language("zh", "Chinese", 2, segmenter="jieba"),
 )
 LANGUAGES = {language.code: language for language in _ALL}
 _BY_NAME = {language.name.lower(): language for language in _ALL}
 # Those whose list of stop words is that of stopwordsiso.
-_ISO = ("bn", "el", "ja", "mr", "th", "ur", "zh")
+_ISO = ("bn", "el", "ja", "mr", "th", "zh")
 
 
 def language(name: str) -> Language:

@@ -38,6 +38,8 @@ class PhraseJoiner:
 
     def __call__(self, words: Sequence[str]) -> list[str]:
         """Return the words, with one word for each phrase."""
+        if self._longest.keys().isdisjoint(words):
+            return list(words)
         found: list[str] = []
         place, n = 0, len(words)
         while place < n:

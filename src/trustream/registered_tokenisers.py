@@ -87,7 +87,8 @@ class RegisteredTokeniser:
     ...
     ValueError: texts become words by the function that is registered as \
 'nobody-has-registered-it', and none is: call \
-trustream.topics.register_tokeniser('nobody-has-registered-it', function) first
+trustream.topics.register_tokeniser('nobody-has-registered-it', function) first, or install the \
+package that has it
     """
 
     name: str
@@ -103,7 +104,8 @@ trustream.topics.register_tokeniser('nobody-has-registered-it', function) first
         if self.name not in _REGISTERED:
             raise ValueError(
                 f"texts become words by the function that is registered as {self.name!r}, and none "
-                f"is: call trustream.topics.register_tokeniser({self.name!r}, function) first"
+                f"is: call trustream.topics.register_tokeniser({self.name!r}, function) first, "
+                "or install the package that has it"
             )
         return _REGISTERED[self.name]
 

@@ -13,10 +13,11 @@ own that makes words of whole texts: see `trustream.topics.register_tokeniser`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 
 from trustream.languages import missing
+from trustream.unicode_words import UNSPACED, unspaced_script
 
 Segmenter = Callable[[str], list[str]]
 
@@ -27,6 +28,42 @@ EXTRAS = {"jieba": "chinese", "fugashi": "japanese", "pythainlp": "thai"}
 NAMES = (*EXTRAS, *N_GRAMS)
 # Characters that are given to a segmenter in one go; real sentences are shorter.
 _AT_ONCE = 5000
+# Characters that words of scripts without spaces have on average if they are no clauses.
+_OF_A_WORD = 5
+_INSTEAD = {
+    "Chinese or Japanese": 'language="zh", language="ja" or segmenter="bigrams"',
+    "Thai": 'language="th" or segmenter="bigrams"',
+}
+
+
+def unspaced_advice(words: Iterable[str]) -> str | None:
+    """Return what to do if words are whole clauses of a script without spaces, else None.
+
+    Parameters
+    ----------
+    words : iterable of str
+        Some words of texts, without a segmenter.
+
+    Examples
+    --------
+    >>> print(unspaced_advice(["我来到北京清华大学", "学习自然语言处理"]))
+    whole clauses of Chinese or Japanese, which has no spaces between words, became words: give \
+the tokeniser language="zh", language="ja" or segmenter="bigrams"
+    >>> unspaced_advice(["北京", "大学"]), unspaced_advice(["plain", "words"])
+    (None, None)
+    """
+    joined = " ".join(words)
+    script = unspaced_script(joined)
+    if script is None:
+        return None
+    runs = UNSPACED.findall(joined)
+    if sum(map(len, runs)) <= _OF_A_WORD * len(runs):
+        return None
+    instead = _INSTEAD.get(script, 'segmenter="bigrams"')
+    return (
+        f"whole clauses of {script}, which has no spaces between words, became words: give the "
+        f"tokeniser {instead}"
+    )
 
 
 def segmenter(name: str) -> Segmenter:

@@ -18,6 +18,7 @@ __all__ = [
     "build_vocabulary",
     "count_matrix",
     "frequent_words",
+    "leaves_clauses",
     "letter_rules",
     "tokenise",
 ]
@@ -75,11 +76,24 @@ def letter_rules(tokenise: Callable[[str], Sequence[str]]) -> LetterRules | None
     """
     if tokenise is _USUAL:
         return LetterRules(3, STOP_WORDS, True)
-    if type(tokenise) is Tokeniser and tokenise.pattern in (None, LETTERS.pattern):
-        if tokenise.segmenter or tokenise.phrases or tokenise._dotless:
+    if type(tokenise) is Tokeniser and leaves_clauses(tokenise):
+        if tokenise.phrases or tokenise._dotless:
             return None
         return LetterRules(tokenise._min_length, tokenise._stop_words, tokenise._lower)
     return None
+
+
+def leaves_clauses(tokenise: Callable[[str], Sequence[str]]) -> bool:
+    """Whether a tokeniser takes what has no spaces in it as one word.
+
+    >>> leaves_clauses(tokenise), leaves_clauses(Tokeniser(segmenter="bigrams"))
+    (True, False)
+    """
+    if tokenise is _USUAL:
+        return True
+    if type(tokenise) is not Tokeniser or tokenise.segmenter is not None:
+        return False
+    return tokenise.pattern in (None, LETTERS.pattern)
 
 
 _USUAL = tokenise

@@ -14,6 +14,7 @@ from trustream.file_errors import lines_of
 from trustream.phrase_joining import PhraseJoiner, checked_phrases
 from trustream.unicode_words import (
     JOINERS,
+    LETTERS,
     UNSPACED,
     composed,
     lower_case,
@@ -287,18 +288,19 @@ class Tokeniser:
     def _next_to_one_another(self, text: str) -> Iterator[list[str]]:
         """Yield the words of a normal text in lists, see `stretches`."""
         pattern = word_pattern(text) if self._pattern is None else self._pattern
-        group = pattern.groups
+        group = pattern.groups if self._pattern is not None else 0
+        stop, cuts = self._stop_words, self._segmenter is not None
         stretch: list[str] = []
         end = 0
         for match in pattern.finditer(text):
-            gap = text[end : match.start()]
-            end = match.end()
-            if stretch and (_GAP.fullmatch(gap) is None or gap.count("\n") > 1):
+            if stretch and not _is_gap(text[end : match.start()]):
                 yield stretch
                 stretch = []
-            word = match[group] if self._pattern is not None else match[0].rstrip(JOINERS)
-            for piece in [word] if self._segmenter is None else self._segments(word):
-                if piece not in self._stop_words and self._is_long(piece):
+            word, end = match[group], match.end()
+            if pattern is not LETTERS and self._pattern is None:
+                word = word.rstrip(JOINERS)
+            for piece in self._segments(word) if cuts else (word,):
+                if piece not in stop and self._is_long(piece):
                     stretch.append(piece)
                 elif stretch:
                     yield stretch
@@ -342,6 +344,11 @@ class Tokeniser:
     def _is_word(self, word: str) -> bool:
         """Whether a text may have it as one of its words."""
         return bool(word) and word not in self._stop_words and self._is_long(word)
+
+
+def _is_gap(between: str) -> bool:
+    """Whether words with this between them stand next to one another."""
+    return between == " " or (_GAP.fullmatch(between) is not None and between.count("\n") <= 1)
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:

@@ -17,6 +17,7 @@ from trustream.cli.evaluate import evaluate
 from trustream.cli.export import export
 from trustream.cli.ingest import ingest
 from trustream.cli.init import init
+from trustream.cli.phrases import phrases
 from trustream.cli.recommend import recommend
 from trustream.cli.retrain import retrain
 from trustream.cli.simulate import simulate
@@ -48,6 +49,6 @@ def main() -> None:
 
 for command in (
     demo, init, ingest, train, retrain, status, topics, transform, evaluate, export, check, delete,
-    tokeniser, recommend, simulate, completion,
+    tokeniser, phrases, recommend, simulate, completion,
 ):  # fmt: skip
     main.add_command(command)

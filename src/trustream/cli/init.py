@@ -29,6 +29,7 @@ Examples:
   trustream init topics.db --model fine --topics 400    # another model
   trustream init postgresql://localhost/topics --topics 400
   trustream init code.db --keep-case --word-pattern '\\w+'
+  trustream init nachrichten.db --language de --phrases phrases.txt
 """
 
 

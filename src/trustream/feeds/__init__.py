@@ -11,7 +11,7 @@ of a folder or a pattern. `read` yields what is in a feed,
 bad records among it, and stores nothing. `read_documents` yields the documents alone,
 `read_data` tells documents from matrices, `read_matrix` returns a matrix, or documents as one,
 `read_ratings` the columns of a table of ratings, and `read_vocabulary` words. `change_tokeniser`
-lets a store split texts in another way.
+lets a store split texts in another way, `learn_phrases` finds words that belong together.
 """
 
 from trustream.feeds.data import Data, read_data, read_matrix
@@ -23,6 +23,7 @@ from trustream.feeds.ingestion import ingest
 from trustream.feeds.items import Item, Mark
 from trustream.feeds.matrix_files import read_vocabulary
 from trustream.feeds.options import Options, RatingColumns
+from trustream.feeds.phrase_learning import learn_phrases
 from trustream.feeds.rating_files import read_ratings
 from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.store_tokeniser import TokeniserChange, agreed_tokeniser, change_tokeniser
@@ -46,6 +47,7 @@ __all__ = [
     "change_tokeniser",
     "find_files",
     "ingest",
+    "learn_phrases",
     "read",
     "read_data",
     "read_documents",
