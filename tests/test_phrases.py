@@ -110,13 +110,16 @@ def test_pruned_counts_are_within_their_bound(parts: list[list[int]], most: int)
 
 def test_pruning_names_no_phrase_that_is_none() -> None:
     """Scores of pruned counts are never above those of all counts, and frequent ones are found."""
-    stretches = corpus(3, 2000)
+    rng = np.random.default_rng(3)
+    rare = [[f"r{i}" for i in rng.zipf(1.3, 6) % 5000] for _ in range(2000)]
+    stretches = [words for pair in zip(corpus(3, 2000), rare, strict=True) for words in pair]
     for scoring in ("npmi", "log-likelihood"):
         exact = Phrases(scoring=scoring, min_count=1, threshold=-1).update(stretches)
         pruned = Phrases(scoring=scoring, min_count=1, threshold=-1, max_counts=200)
-        for i in range(0, 2000, 50):
+        for i in range(0, 4000, 50):
             pruned.update(stretches[i : i + 50])
-        assert pruned.error > 0 and len(pruned._pairs.counts) <= 400
+        assert pruned.error > 0 and pruned._words.error > 0
+        assert len(pruned._words.counts) <= 400 and len(pruned._pairs.counts) <= 400
         for phrase in pruned.found():
             assert phrase.score <= exact.score(*phrase.text.split()) + 1e-9
         assert "new york" in {phrase.text for phrase in pruned.found()}

@@ -101,6 +101,7 @@ def test_texts_without_marks_have_the_words_they_had(text: str) -> None:
 
 @settings(deadline=None, max_examples=200)
 @given(text=TEXTS, lower=st.booleans())
+@example(text="a\u200c b\u0301\u200d\u200c, c\u200cd", lower=True)
 def test_what_words_are(text: str, lower: bool) -> None:
     """By the definition, character by character, in normal form C; and they are words again."""
     tokeniser = Tokeniser(min_length=1, stop_words=(), lower=lower)
