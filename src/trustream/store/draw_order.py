@@ -23,6 +23,8 @@ _MIX = np.array([0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB], np
 _ROUNDS = 4
 # Numbers of a pass for each document, of which it begins with at most eight.
 _MOST_NUMBERS = 64
+# Numbers that are permuted at once, which takes hardly longer than to permute a few.
+_AT_ONCE = 4096
 
 
 class DrawOrder:
@@ -41,6 +43,8 @@ class DrawOrder:
     def __init__(self, rng: np.random.Generator, place: Mapping[str, int] | None = None) -> None:
         self.rng = rng
         self._key, self._bits, self._position = 0, 0, 0
+        # Slots of some numbers of a pass, and what pass and which number they begin with.
+        self._permuted, self._permuted_from = np.empty(0, np.int64), (0, 0, 0)
         if place is not None:
             if not is_place(place):
                 raise ValueError("the place in a pass over documents is damaged")
@@ -57,18 +61,30 @@ class DrawOrder:
             if not self._bits or n_documents > length or too_long or self._position >= length:
                 self._begin(n_documents)
                 continue
-            # Of so many numbers about as many have a document as are still wanted.
-            block = 16 + (n - len(found)) * length // n_documents
-            numbers = np.arange(self._position, min(self._position + block, length), dtype=np.int64)
-            slots = permuted(numbers, self._key, self._bits)
+            slots = self._slots_ahead()
             is_new = slots < n_documents
             if len(found):
                 is_new &= ~np.isin(slots, found)
             wanted = np.flatnonzero(is_new)[: n - len(found)]
             found = np.concatenate([found, slots[wanted]])
             done = len(found) == n
-            self._position += int(wanted[-1]) + 1 if done else len(numbers)
+            self._position += int(wanted[-1]) + 1 if done else len(slots)
         return found
+
+    def _slots_ahead(self) -> Slots:
+        """Slots of the next numbers of the pass, at least one; draws one after another share them.
+
+        They depend on the pass alone: what was permuted is kept, and no state.
+        """
+        key, bits, first = self._permuted_from
+        skip = self._position - first
+        if (key, bits) != (self._key, self._bits) or not 0 <= skip < len(self._permuted):
+            skip, last = 0, min(self._position + _AT_ONCE, 1 << self._bits)
+            numbers = np.arange(self._position, last, dtype=np.int64)
+            self._permuted_from = 0, 0, 0  # should an interrupt come now
+            self._permuted = permuted(numbers, self._key, self._bits)
+            self._permuted_from = self._key, self._bits, self._position
+        return self._permuted[skip:]
 
     def _begin(self, n_documents: int) -> None:
         self._key = int(self.rng.integers(2**63))
