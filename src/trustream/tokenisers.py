@@ -8,9 +8,7 @@ guesses: whoever splits texts for the same words has to bring the function again
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from trustream import _schema
@@ -111,16 +109,6 @@ def from_dict(values: Any) -> Specification:
         check_name(values["registered"])
         return RegisteredTokeniser(values["registered"])
     return Tokeniser.from_dict(values)
-
-
-@lru_cache(maxsize=8)
-def from_json(text: str) -> Specification:
-    """Return what is kept as JSON; a store is asked for it before each transaction.
-
-    >>> from_json('{"custom": "spelling.split"}').name
-    'spelling.split'
-    """
-    return from_dict(json.loads(text))
 
 
 def described(kept: Specification) -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import sparse
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 
 def build_vocabulary(
@@ -91,5 +94,8 @@ def count_matrix(
         )
         rows += [number - 1] * len(known)
     values = np.array(counts or np.empty(0, np.int64))
+    # Loaded here: words can be made of texts without it, and it takes its time.
+    from scipy import sparse
+
     # COO to CSR adds up what is in the same place, and sorts each row by columns.
     return sparse.coo_array((values, (rows, columns)), shape=(number, len(vocabulary))).tocsr()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import islice
@@ -292,12 +292,12 @@ class _Run:
         if self.progress is not None:
             self.progress(Progress(*self.feed.source.progress(self.mark.offset), self.result))
 
-    def _note(self, records: list[Record]) -> str | None:
+    def _note(self, records: Sequence[Record]) -> str | None:
         """What should be known of the words of some of the records."""
         if self.feed.format in WITHOUT_TEXT or not leaves_clauses(self.feed.options.tokenise):
             return None
-        some = records[:: 1 + len(records) // _LOOKED_AT]
-        return unspaced_advice(word for r in some for word in islice(r.words, _LOOKED_AT))
+        some = range(0, len(records), 1 + len(records) // _LOOKED_AT)
+        return unspaced_advice(word for i in some for word in islice(records[i].words, _LOOKED_AT))
 
     def _refuse(self, item: Item, bad: BadRecord) -> None:
         """Count a bad record, or stop at it with what stands before it stored."""

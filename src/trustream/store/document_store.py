@@ -33,7 +33,7 @@ from trustream.store.records import (
 from trustream.store.saved_bytes import SavedBytes
 from trustream.store.table_rows import Counters
 from trustream.store.writer import Writer
-from trustream.tokenisers import Specification, from_json
+from trustream.tokenisers import Specification, from_dict
 
 # Seconds to wait for those who read, so that nothing deleted is left in a log: briefly after each
 # deletion, longer when that is what was asked for.
@@ -124,7 +124,7 @@ class DocumentStore(SavedBytes, Store):
         if value is None:
             return None
         try:
-            return from_json(value)
+            return from_dict(json.loads(value))
         except (ValueError, RecursionError) as error:
             raise StoreError(
                 f"{self._name} keeps a tokeniser that cannot be read ({error}); set it anew: "
