@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from trustream import text as text_module
 from trustream.text import Tokeniser, build_vocabulary, count_matrix, tokenise
+from trustream.unicode_words import composed
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -37,7 +37,7 @@ def test_long_texts_are_composed_as_short_ones() -> None:
         text = "".join(rng.choice(alphabet, size=rng.integers(0, 4000)))
         if longest_run(text, set(marks)) > 30:
             continue
-        assert text_module._composed(text) == unicodedata.normalize("NFC", text)
+        assert composed(text) == unicodedata.normalize("NFC", text)
 
 
 def longest_run(text: str, characters: set[str]) -> int:
@@ -52,7 +52,7 @@ def test_a_run_of_marks_is_broken() -> None:
     """Words before and behind it are what they are without it, and nothing is lost."""
     marks = "\u0301\u0323" * 50_000
     assert tokenise(f"caf\u0065\u0301 {marks} dogs") == ["café", "dogs"]
-    broken = text_module._composed(f"x{marks}")
+    broken = composed(f"x{marks}")
     assert broken.count("\u034f") > 3000
     apart = [unicodedata.normalize("NFD", piece) for piece in broken.split("\u034f")]
     assert sorted("".join(apart)) == sorted(f"x{marks}")

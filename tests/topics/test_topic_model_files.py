@@ -59,7 +59,7 @@ SOURCES: dict[str, Any] = {
 @pytest.fixture(autouse=True)
 def no_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names that a test registers are gone after it."""
-    monkeypatch.setattr("trustream.topics.word_sources._REGISTERED", {})
+    monkeypatch.setattr("trustream.registered_tokenisers._REGISTERED", {})
 
 
 def fitted(tokeniser: Any = None, **options: Any) -> TopicModel:
@@ -148,7 +148,7 @@ def test_a_name_may_be_registered_after_loading(
     register_tokeniser("shout", shout)
     model = TopicModel(3, tokeniser=shout, random_state=0).fit(TEXTS)
     model.save(tmp_path / "m")
-    monkeypatch.setattr("trustream.topics.word_sources._REGISTERED", {})
+    monkeypatch.setattr("trustream.registered_tokenisers._REGISTERED", {})
     loaded = trustream.load(tmp_path / "m")
     assert np.array_equal(loaded.topics_.weights, model.topics_.weights)
     assert loaded.topic_info().topics[0].words[0].word.isupper()

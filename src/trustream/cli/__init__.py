@@ -22,6 +22,7 @@ from trustream.cli.ingest import ingest
 from trustream.cli.init import init
 from trustream.cli.label import label
 from trustream.cli.merge import merge
+from trustream.cli.phrases import phrases
 from trustream.cli.recommend import recommend
 from trustream.cli.report import report
 from trustream.cli.retrain import retrain
@@ -57,6 +58,6 @@ def main() -> None:
 for command in (
     demo, init, ingest, train, retrain, status, topics, documents, trends, report, label, merge,
     split, delete_topics, choose_k, transform, evaluate, export, check, delete, tokeniser,
-    recommend, simulate, completion,
+    phrases, recommend, simulate, completion,
 ):  # fmt: skip
     main.add_command(command)

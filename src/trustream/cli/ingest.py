@@ -177,6 +177,12 @@ def ingest(
                 )
             for problem in result.problems:
                 echo(in_current_options(f"left out: {problem}"), err=True)
+            if result.note is not None:
+                echo(
+                    f"Note on {title}: {in_current_options(result.note)}, by `trustream tokeniser "
+                    "STORE`, and ingest the file again with --again --replace",
+                    err=True,
+                )
             if as_json:
                 echo_json({"file": file, **dataclasses.asdict(result), "problems": result.problems})
             else:

@@ -33,6 +33,7 @@ Examples:
   trustream init news.db --topics 50 --seed-words seeds.json
   trustream init code.db --keep-case --word-pattern '\\w+'
   trustream init topics.db --keep-text                  # to show excerpts
+  trustream init nachrichten.db --language de --phrases phrases.txt
 """
 
 

@@ -11,7 +11,8 @@ of a folder or a pattern. `read` yields what is in a feed,
 bad records among it, and stores nothing. `read_documents` yields the documents alone,
 `read_data` tells documents from matrices, `read_matrix` returns a matrix, or documents as one,
 `read_ratings` the columns of a table of ratings, `read_vocabulary` words and
-`read_seed_words` words of topics. `change_tokeniser` lets a store split texts in another way.
+`read_seed_words` words of topics. `change_tokeniser` lets a store split texts in
+another way, `learn_phrases` finds words that belong together.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from trustream.feeds.items import Item, Mark
     from trustream.feeds.matrix_files import read_seed_words, read_vocabulary
     from trustream.feeds.options import Options, RatingColumns
+    from trustream.feeds.phrase_learning import learn_phrases
     from trustream.feeds.rating_files import read_ratings
     from trustream.feeds.results import IngestResult, Progress
     from trustream.feeds.store_tokeniser import TokeniserChange, agreed_tokeniser, change_tokeniser
@@ -50,6 +52,7 @@ __all__ = [
     "change_tokeniser",
     "find_files",
     "ingest",
+    "learn_phrases",
     "read",
     "read_data",
     "read_documents",
@@ -79,6 +82,7 @@ _HOME = {
     "change_tokeniser": "store_tokeniser",
     "find_files": "file_lists",
     "ingest": "ingestion",
+    "learn_phrases": "phrase_learning",
     "read": "feed",
     "read_data": "data",
     "read_documents": "feed",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
@@ -19,13 +20,17 @@ from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.rows import Rows, each, records_of
 from trustream.feeds.sources import FileSource
 from trustream.feeds.store_tokeniser import WITHOUT_TEXT, agreed_tokeniser, check_unchanged
+from trustream.segmenters import unspaced_advice
 from trustream.store.errors import PositionError, RecordError
 from trustream.store.protocol import Store
-from trustream.store.records import Position
+from trustream.store.records import Position, Record
+from trustream.text import leaves_clauses
 
 # Tokens after which a batch is stored, whatever its records, so that memory has a bound.
 _MAX_TOKENS = 500_000
 _MAX_BAD_RECORDS = 20
+# Records of a transaction, and words of a record, that are looked at for a note.
+_LOOKED_AT = 20
 
 
 def ingest(
@@ -299,9 +304,17 @@ class _Run:
             n_replaced=self.result.n_replaced + n_replaced,
             n_superseded=self.result.n_superseded + again,
             finished=finished,
+            note=self.result.note or self._note(records),
         )
         if self.progress is not None:
             self.progress(Progress(*self.feed.source.progress(self.mark.offset), self.result))
+
+    def _note(self, records: Sequence[Record]) -> str | None:
+        """What should be known of the words of some of the records."""
+        if self.feed.format in WITHOUT_TEXT or not leaves_clauses(self.feed.options.tokenise):
+            return None
+        some = range(0, len(records), 1 + len(records) // _LOOKED_AT)
+        return unspaced_advice(word for i in some for word in islice(records[i].words, _LOOKED_AT))
 
     def _refuse(self, item: Item, bad: BadRecord) -> None:
         """Count a bad record, or stop at it with what stands before it stored."""

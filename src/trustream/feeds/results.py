@@ -23,6 +23,8 @@ class IngestResult:
         n_bad: bad records that were skipped.
         finished: whether the end of the feed was reached.
         bad_records: the first of the bad records.
+        note: what should be known of the words, None if nothing: that they are whole clauses of a
+            language that has no spaces between words.
 
     >>> IngestResult(n_records=3, n_documents=2).finished
     False
@@ -39,6 +41,7 @@ class IngestResult:
     n_superseded: int = 0
     finished: bool = False
     bad_records: tuple[BadRecord, ...] = ()
+    note: str | None = None
 
     @property
     def problems(self) -> tuple[str, ...]:

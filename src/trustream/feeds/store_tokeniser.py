@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from trustream.feeds.errors import FeedError
 from trustream.store.errors import StoreError
 from trustream.store.protocol import Store
-from trustream.text import Tokeniser, tokenise
+from trustream.text import BEFORE_MARKS, Tokeniser
 from trustream.tokenisers import (
     CustomTokeniser,
     Specification,
     Tokenise,
     difference,
     function_of,
+    python_name,
     specification,
 )
 
@@ -80,8 +81,9 @@ def agreed_tokeniser(store: Store, given: Tokenise | None, feed: str) -> Tokenis
     kept = store.tokeniser()
     if kept is None:
         if given is None and store.totals().documents:
-            # A store of an earlier version: what its texts were split by is not known.
-            return tokenise
+            # A store of an earlier version: what its texts were split by is not known, but it was
+            # not by words with marks.
+            return BEFORE_MARKS
         wanted = Tokeniser() if given is None else specification(given)
         kept = store.set_tokeniser(wanted, before=None) or wanted
     if given is None:
@@ -92,6 +94,9 @@ def agreed_tokeniser(store: Store, given: Tokenise | None, feed: str) -> Tokenis
             )
         return function_of(kept)
     wanted = specification(given)
+    if wanted != kept and isinstance(kept, CustomTokeniser) and not isinstance(given, Tokeniser):
+        # It may have been registered since.
+        wanted = python_name(given)
     if wanted != kept:
         raise FeedError(
             f"{store.name} splits texts in another way ({difference(kept, wanted)}): {feed} would "

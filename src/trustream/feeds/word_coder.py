@@ -6,8 +6,9 @@ time, and its words are remembered: letters, normal forms and lower case of Unic
 one place only. That this is the same as giving the whole text to the tokeniser rests on these
 facts, which tests check:
 
-- no word goes beyond a run, for no ASCII character that is not a letter becomes one, whatever marks
-  follow it, and nothing before an ASCII character changes with it in normal form C;
+- no word goes beyond a run, for marks and joiners are not ASCII, no ASCII character that is not a
+  letter becomes one, whatever marks follow it, and nothing before an ASCII character changes with
+  it in normal form C;
 - lower case depends on what stands around a letter only for the Greek capital sigma;
 - only a stretch of more than 100 characters without a boundary can have marks so many that the
   tokeniser breaks their run.

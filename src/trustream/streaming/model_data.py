@@ -10,7 +10,7 @@ from typing import IO, Any
 
 from trustream.feeds.data import Data, read_data
 from trustream.streaming.fitted_models import FittedModel
-from trustream.text import tokenise as usual
+from trustream.text import BEFORE_MARKS
 from trustream.tokenisers import CustomTokeniser, Tokenise, difference, function_of, specification
 
 # Formats in which words come by number.
@@ -132,7 +132,7 @@ def _tokenise(model: FittedModel, given: Tokenise | None) -> Tokenise:
 
 
 class _Assumed:
-    """The usual tokeniser, which says once that nobody asked for it."""
+    """The usual tokeniser of models that do not say theirs, which says once that nobody asked."""
 
     def __init__(self, title: str) -> None:
         self._title: str | None = title
@@ -146,4 +146,4 @@ class _Assumed:
                 stacklevel=2,
             )
             self._title = None
-        return usual(text)
+        return BEFORE_MARKS(text)

@@ -12,10 +12,13 @@ from trustream import persist
 from trustream.estimators import LatentDirichletAllocation
 from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.evaluation.validation import whole_number
+from trustream.phrases import Phrases
+from trustream.text import Tokeniser
 from trustream.topics import growth, topic_model_files
 from trustream.topics.estimator_words import known_words, own_copy
 from trustream.topics.kept_documents import KeptDocuments
 from trustream.topics.learned_topics import PendingStep
+from trustream.topics.phrase_spool import PhraseSpool
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
 from trustream.topics.topic_set import as_topics
@@ -38,10 +41,17 @@ class TopicModel(TopicViews):
     n_topics : int, default=20
     tokeniser : Tokeniser, callable, vectoriser or None, default=None
         What makes words of texts. None is `trustream.text.tokenise`: runs of three letters or
-        more, in lower case, without English stop words. A callable takes a text and returns its
-        words. A vectoriser is scikit-learn's CountVectorizer or anything that makes counts in the
-        same way; a copy of it is fitted to the first texts, decides by itself which words there
-        are, and has no new words later. For those give ``vectoriser.build_analyzer()``.
+        more, in lower case, without English stop words; for other languages give
+        `trustream.text.Tokeniser(language="de")`. A callable takes a text and returns its words. A
+        vectoriser is scikit-learn's CountVectorizer or anything that makes counts in the same way;
+        a copy of it is fitted to the first texts, decides by itself which words there are, and has
+        no new words later. For those give ``vectoriser.build_analyzer()``.
+    phrases : bool or Phrases, default=False
+        Whether words that belong together, such as "new york", become one, "new_york". Phrases are
+        found in the texts of `fit`, or of the first `partial_fit`, and are a part of the tokeniser
+        from then on. Give `trustream.phrases.Phrases(...)` for other settings than its own, or with
+        counts of other texts. Until they are known the words of all texts are held in memory, as
+        numbers. It needs a `Tokeniser`, or None.
     min_documents : int, default=None
         A word is used once it is in so many documents. None is 5, and fewer if there are fewer
         than 100 documents: one of 20.
@@ -76,6 +86,8 @@ class TopicModel(TopicViews):
         take the model itself.
     words_ : list of str
         Words by column.
+    phrases_ : tuple of str
+        Phrases that are one word, sorted.
     n_topics_ : int
         Topics that there are, after merging.
     n_documents_ : int
@@ -98,6 +110,7 @@ class TopicModel(TopicViews):
         n_topics: int = 20,
         *,
         tokeniser: Any = None,
+        phrases: bool | Phrases = False,
         min_documents: int | None = None,
         max_fraction: float | None = None,
         max_words: int | None = 50_000,
@@ -113,6 +126,7 @@ class TopicModel(TopicViews):
         self.n_topics = whole_number("n_topics", n_topics)
         check_source(tokeniser)
         self.tokeniser = tokeniser
+        self.phrases = _checked_phrases(phrases, tokeniser)
         self.min_documents = _optional("min_documents", min_documents, 1)
         self.max_fraction = _checked_share(max_fraction)
         self.max_words = _optional("max_words", max_words, 1)
@@ -247,7 +261,13 @@ class TopicModel(TopicViews):
             words = VectorisedWords(self.tokeniser)
         kept = KeptDocuments(self.keep_documents, seed)
         noted = kept.noting()
-        found = words.read(noted.passing(chunks))
+        if self.phrases:
+            settings = self.phrases if isinstance(self.phrases, Phrases) else Phrases()
+            spool = PhraseSpool(self.tokeniser or Tokeniser(), settings, noted.passing(chunks))
+            words = GrowingWords(as_function(spool.tokeniser), rules)
+            found = words.read(spool.chunks(), spool.counted)
+        else:
+            found = words.read(noted.passing(chunks))
         if self.seed_words is not None:
             lda.words = list(found.new)
         learn(lda, found.counts)
@@ -257,6 +277,12 @@ class TopicModel(TopicViews):
         lda.set_words(words.words, tokenise=words.specification)
         self._set(seed, words, lda, kept)
         return self
+
+    @property
+    def phrases_(self) -> tuple[str, ...]:
+        """Phrases that are one word, sorted."""
+        self._check_fitted()
+        return getattr(self._words.made_by, "phrases", ())
 
     # --- files
 
@@ -303,6 +329,20 @@ def _seed(random_state: Any) -> int:
         f"random_state is {random_state!r:.60}, expected an integer from 0 to 2**32 - 1, a "
         "Generator, a RandomState or None"
     )
+
+
+def _checked_phrases(value: Any, tokeniser: Any) -> bool | Phrases:
+    if not isinstance(value, bool | Phrases):
+        raise ValueError(
+            f"phrases is of type {type(value).__name__}, expected True, False or a Phrases; a list "
+            "of phrases is for Tokeniser(phrases=...)"
+        )
+    if value and not isinstance(tokeniser, Tokeniser | None):
+        raise ValueError(
+            f"phrases are found in the words of a Tokeniser, and the tokeniser is of type "
+            f"{type(tokeniser).__name__}: give a Tokeniser, or leave phrases out"
+        )
+    return value
 
 
 def _optional(name: str, value: Any, least: int) -> int | None:

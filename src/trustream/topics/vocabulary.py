@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from array import array
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from trustream.text import frequent_words
+from trustream.segmenters import unspaced_advice
+from trustream.text import frequent_words, leaves_clauses
 from trustream.tokenisers import Specification, described
 from trustream.topics.word_sources import WordFunction
 
@@ -20,6 +23,8 @@ _MOST_WAITING = 200_000
 _ENOUGH, _OF = 5, 20
 # Of the documents that a word may be in.
 _USUAL_SHARE = 0.5
+# New words that are looked at for clauses that should be cut.
+_LOOKED_AT = 1000
 
 
 class WordRules(NamedTuple):
@@ -121,13 +126,20 @@ class GrowingWords:
 
     def count(self, texts: Sequence[str], first: int = 0) -> sparse.csr_array:
         """Return counts of the words that have a column; errors number texts from `first`."""
-        rows = _Rows(self.source, self.columns)
+        rows = _Rows(self.source.counted, self.columns)
         rows.add(texts, first)
         return rows.matrix(rows.places([]))
 
-    def read(self, chunks: Iterable[Sequence[str]]) -> Counted:
-        """Return counts of texts and the words that get a column with them; changes nothing."""
-        rows, first = _Rows(self.source, self.columns), 0
+    def read(
+        self,
+        chunks: Iterable[Sequence[Any]],
+        counted: Callable[[Any, int], Mapping[str, int]] | None = None,
+    ) -> Counted:
+        """Return counts of texts and the words that get a column with them; changes nothing.
+
+        `counted` counts the words of what is in the chunks if these are no texts.
+        """
+        rows, first = _Rows(counted or self.source.counted, self.columns), 0
         for chunk in chunks:
             rows.add(chunk, first)
             first += len(chunk)
@@ -148,8 +160,13 @@ class GrowingWords:
             del waiting[word]
         if not rows.indices:
             raise ValueError(self._nothing(rows.n_documents))
+        advice = None
+        if n_known == 0 and leaves_clauses(self.source.function):
+            advice = unspaced_advice(islice(rows.unknown, _LOOKED_AT))
         if n_known == 0 and not new:
-            raise ValueError(self._too_rare(len(waiting), n_documents))
+            raise ValueError(advice or self._too_rare(len(waiting), n_documents))
+        if advice is not None:
+            warnings.warn(advice, stacklevel=4)
         return Counted(rows.matrix(rows.places(new)), new, waiting, n_documents)
 
     def take(self, counted: Counted) -> None:
@@ -183,8 +200,10 @@ class GrowingWords:
 class _Rows:
     """Counts of documents, one after the other; words without a column are numbered behind them."""
 
-    def __init__(self, source: WordFunction, columns: dict[str, int]) -> None:
-        self.source, self.columns = source, columns
+    def __init__(
+        self, counted: Callable[[Any, int], Mapping[str, int]], columns: dict[str, int]
+    ) -> None:
+        self.counted, self.columns = counted, columns
         self.unknown: dict[str, int] = {}
         self.indptr, self.indices, self.data = array("q", [0]), array("i"), array("i")
 
@@ -192,10 +211,10 @@ class _Rows:
     def n_documents(self) -> int:
         return len(self.indptr) - 1
 
-    def add(self, texts: Iterable[str], first: int) -> None:
+    def add(self, texts: Iterable[Any], first: int) -> None:
         columns, unknown, n_known = self.columns, self.unknown, len(self.columns)
         for number, text in enumerate(texts, start=first):
-            for word, n in self.source.counted(text, number).items():
+            for word, n in self.counted(text, number).items():
                 column = columns.get(word)
                 if column is None:
                     column = unknown.get(word)

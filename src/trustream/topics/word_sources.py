@@ -1,82 +1,22 @@
 """What makes words of texts, and what of it a file can hold.
 
 A `trustream.text.Tokeniser` is data, and so is scikit-learn's CountVectorizer as long as none of
-its parameters is a function. A function of the user's own is not, and no file may say which code
-runs. So a file holds the name under which it was registered, and whoever loads the file registers
-it as well.
+its parameters is a function. Of a function of the user's own a file holds the name under which it
+was registered (`trustream.registered_tokenisers`).
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from inspect import ismethod
 from typing import Any
 
 from trustream import tokenisers
-from trustream._schema import check_values, mapping, text
+from trustream._schema import check_values, mapping
+from trustream.registered_tokenisers import register_tokeniser as register_tokeniser
 from trustream.text import Tokeniser, tokenise
-from trustream.tokenisers import CustomTokeniser, Specification, Tokenise
-
-_REGISTERED: dict[str, Tokenise] = {}
-_NAME = re.compile(r"[\w.-]{1,100}")
-
-
-def register_tokeniser(name: str, function: Tokenise) -> None:
-    """Give a function that makes words of texts a name, by which `TopicModel.save` can keep it.
-
-    Whoever loads the file registers the same function under the same name, at any time before the
-    model is given texts.
-
-    Parameters
-    ----------
-    name : str
-        Letters, digits, "_", "-" and ".", up to 100.
-    function : callable
-        Takes a text, returns its words in order. Under a name that is taken already it replaces
-        the other function.
-
-    Examples
-    --------
-    >>> register_tokeniser("words-by-spaces", str.split)
-    >>> RegisteredTokeniser("words-by-spaces")("Cats and dogs")
-    ['Cats', 'and', 'dogs']
-    """
-    if not isinstance(name, str) or not _NAME.fullmatch(name):
-        raise ValueError(
-            f"the name of a tokeniser is {name!r:.60}, expected letters, digits, '_', '-' and '.'"
-        )
-    if not callable(function) or isinstance(function, type):
-        raise ValueError(
-            f"the tokeniser {name} is of type {type(function).__name__}, expected a function that "
-            "makes a list of words of a text"
-        )
-    _REGISTERED[name] = function
-
-
-@dataclass(frozen=True, slots=True)
-class RegisteredTokeniser:
-    """A function known by the name it was registered under, looked up when it is needed.
-
-    >>> RegisteredTokeniser("nobody-has-registered-it")("Cats and dogs")
-    Traceback (most recent call last):
-    ...
-    ValueError: texts become words by the function that is registered as \
-'nobody-has-registered-it', and none is: call \
-trustream.topics.register_tokeniser('nobody-has-registered-it', function) first
-    """
-
-    name: str
-
-    def __call__(self, text: str) -> Any:
-        if self.name not in _REGISTERED:
-            raise ValueError(
-                f"texts become words by the function that is registered as {self.name!r}, and none "
-                f"is: call trustream.topics.register_tokeniser({self.name!r}, function) first"
-            )
-        return _REGISTERED[self.name](text)
+from trustream.tokenisers import CustomTokeniser, Specification
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,19 +48,10 @@ class WordFunction:
 
     def specification(self) -> Specification:
         """Return what the estimator's file and the commands know of it."""
-        if isinstance(self.function, RegisteredTokeniser):
-            return CustomTokeniser(self.function.name)
         return tokenisers.specification(self.function)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as values that JSON has; a ValueError says what to do if it has none."""
-        if isinstance(self.function, RegisteredTokeniser):
-            return {"registered": self.function.name}
-        for name, registered in _REGISTERED.items():
-            if registered is self.function or (
-                ismethod(self.function) and registered == self.function
-            ):
-                return {"registered": name}
         kept = self.specification()
         if isinstance(kept, CustomTokeniser):
             raise ValueError(
@@ -128,7 +59,7 @@ class WordFunction:
                 "trustream.topics.register_tokeniser(name, function) before you save, and before "
                 "you use the loaded model"
             )
-        return {"tokeniser": kept.to_dict()}
+        return {"tokeniser": kept.to_dict()} if isinstance(kept, Tokeniser) else kept.to_dict()
 
 
 def word_function(values: Any) -> WordFunction:
@@ -138,10 +69,7 @@ def word_function(values: Any) -> WordFunction:
     'words-by-lines'
     """
     if isinstance(values, dict) and "registered" in values:
-        check_values(values, {"registered": text}, "the tokeniser")
-        if not _NAME.fullmatch(values["registered"]):
-            raise ValueError(f"the tokeniser is registered as {values['registered']!r:.60}")
-        return WordFunction(RegisteredTokeniser(values["registered"]))
+        return WordFunction(tokenisers.from_dict(values))
     check_values(values, {"tokeniser": mapping}, "the tokeniser")
     return WordFunction(tokenisers.function_of(Tokeniser.from_dict(values["tokeniser"])))
 
@@ -161,7 +89,7 @@ def check_source(given: Any) -> None:
     ValueError: tokeniser is of type int, expected a trustream.text.Tokeniser, a function that \
 makes a list of words of a text, or a CountVectorizer
     """
-    if given is None or isinstance(given, Specification | RegisteredTokeniser):
+    if given is None or isinstance(given, Specification):
         return
     expected = (
         "expected a trustream.text.Tokeniser, a function that makes a list of words of a text, or "
