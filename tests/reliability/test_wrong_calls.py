@@ -45,7 +45,9 @@ def test_calls_that_are_only_odd(folder: Path, arguments: list[object]) -> None:
 
 
 @pytest.mark.parametrize("n", [150, pytest.param(5000, marks=pytest.mark.slow)])
-def test_calls_put_together_at_random(folder: Path, n: int) -> None:
+def test_calls_put_together_at_random(tmp_path: Path, n: int) -> None:
+    # In a folder of their own, for some of them write files in the place of others.
+    folder = wrong_files.make(tmp_path)
     rng = np.random.default_rng(15)
     # Opening a pipe waits for somebody who writes to it, and rightly.
     files = sorted(path.name for path in folder.iterdir() if not path.is_fifo())

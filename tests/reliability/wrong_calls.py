@@ -20,10 +20,11 @@ NO_SERVER = "postgresql://me:s3cret@127.0.0.1:1/db"
 SOCKET = "postgresql://me:s3cret@/db?host=/nowhere"
 MUDDLED = "postgresql://me:s3cret@x/y@127.0.0.1:1/db"
 NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
-# What may stand on standard error beside the error: progress, and what was left out.
+# What may stand on standard error beside the error: progress, what was left out, what to do.
 _PROGRESS = r".*: [\d,.]+( of [\d,.]+)? (bytes|[kMG]B|rows|documents|users|records|models)\b"
 _ASIDE = re.compile(
-    rf"left out: |Warning: |To replace it |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d"
+    rf"left out: |Warning: |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d|"
+    "trustream: compiling its kernels|To replace it "
 )
 _DEFINED = {int(code) for code in ExitCode}
 
