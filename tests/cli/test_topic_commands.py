@@ -156,6 +156,8 @@ def test_documents_of_a_topic_and_the_reverse(trained: Path) -> None:
     assert shares == sorted(shares, reverse=True) and all(int(d["key"][1:]) < 150 for d in best)
     text = ok("documents", trained, pets, "-n", 4).splitlines()
     assert [line.split()[-1] for line in text] == [document["key"] for document in best]
+    sampled = call("documents", trained, pets, "--sample", 50)
+    assert "Chosen from a random sample of 50 of 300 documents." in sampled.stderr
     view = values("documents", trained, "--document", best[0]["key"])
     assert view["topics"][0]["topic"] == pets
     assert view["topics"][0]["proportion"] == pytest.approx(shares[0], abs=1e-5)

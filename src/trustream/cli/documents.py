@@ -10,7 +10,7 @@ import click
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, model_option, opened, store_argument
-from trustream.cli.topic_parameters import percent, reading, sample_option
+from trustream.cli.topic_parameters import of_documents, percent, reading, sample_option
 
 if TYPE_CHECKING:
     from trustream.topics.document_view import DocumentView
@@ -71,6 +71,8 @@ def documents(
                 coherence=False,
                 progress=progress,
             )
+    if result.is_sample:
+        echo(f"Chosen from {of_documents(result)}.", err=True)
     for one in result.documents[wanted]:
         if as_json:
             echo_json(dataclasses.asdict(one))
