@@ -152,6 +152,7 @@ def test_what_is_simple() -> None:
 
 
 def scanner(path: Path, options: dict[str, Any]) -> JsonScanner | None:
+    path.touch()
     given = {**options, "tokenise": word_coder(options.get("tokenise", tokenise))}
     return json_scanner(BlockSource(path), Options(**given))
 

@@ -217,6 +217,10 @@ def test_defaults_are_those_of_the_topic_model() -> None:
         "max_doc_topics",
         # Etas that are learned for each word do without.
         "population",
+        # Items have ids, not words.
+        "seed_words",
+        "seed_strength",
+        "words",
         "total_samples",
         "warm_start",
     }

@@ -105,7 +105,7 @@ BY_HAND: list[list[Any]] = [
     ["documents", "good.db", "\x1b[31m"], ["documents", "new.db", 0], ["documents", NO_SERVER, 0],
     ["documents", "good.db", "--document", "none\x1b[31m"], ["documents", "good.model", 0],
     ["documents", "good.db", "--document", ""], ["documents", "good.db", 0, "-n", 0],
-    ["trends", "good.db", "--bins", 1000], ["trends", "new.db"], ["trends", "bare.db"],
+    ["trends", "good.db", "--bins", 1001], ["trends", "new.db"], ["trends", "bare.db"],
     ["trends", MUDDLED],
     ["trends", "good.db", "--since", "soon"], ["trends", "good.db", "--since", "nan"],
     ["trends", "good.db", "--since", "1e300"], ["trends", "good.db", "--since", "9999-12-31"],

@@ -6,6 +6,7 @@ import dataclasses
 
 import click
 
+from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import (
     json_option,
@@ -29,7 +30,7 @@ Examples:
 @click.option(
     "--documents",
     default=10_000,
-    type=click.IntRange(10, 10_000_000),
+    type=Whole(10, 10_000_000),
     metavar="NUMBER",
     help="Documents with the topic that decide, a random sample.",
 )
