@@ -28,13 +28,13 @@ from trustream.models.protocol import Rows
 _MOST_ASKED = 32
 # Times that they are asked while the data points that were looked at double, and steps after which
 # they are asked in any case.
-_ASKED_PER_OCTAVE, _ASKED_EVERY = 4, 250
+_ASKED_PER_OCTAVE, _ASKED_EVERY = 2, 250
 
 
 def is_smoothed(n_steps: int, n_seen: int, size: int, n_batches: int = 1) -> bool:
     """Whether data that arrive are asked how much to smooth, before they are learned from.
 
-    They are when what was looked at has grown by a fifth, and every 250 steps.
+    They are when what was looked at has grown by two fifths, and every 250 steps.
 
     Args:
         n_steps: steps that were taken.
@@ -43,7 +43,7 @@ def is_smoothed(n_steps: int, n_seen: int, size: int, n_batches: int = 1) -> boo
         n_batches: that are enough for an answer; so many one after the other are asked.
 
     >>> [n for n in range(50) if is_smoothed(n, 10 * n, 10)]
-    [1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 13, 16, 19, 22, 26, 31, 37, 44]
+    [1, 2, 3, 4, 5, 7, 10, 13, 19, 26, 37]
     >>> is_smoothed(500, 10**6, 10), is_smoothed(501, 10**6, 10), is_smoothed(501, 10**6, 10, 2)
     (True, False, True)
     """
