@@ -231,6 +231,8 @@ class Writer:
 
     def _next_places(self, counters: Counters, keys: Sequence[str]) -> list[int]:
         """The places of new documents, the next ones of the part to which each belongs."""
+        if not keys:
+            return []
         held_out = np.array(are_held_out(keys, self._settings.held_out), bool)
         before = np.cumsum(held_out) - held_out
         slots = np.where(

@@ -213,7 +213,8 @@ class LdaModel:
 
     def smoothing_batches(self, data: Any) -> int:
         """Twice as many as have a whole sample together, since each moves eta a part of the way."""
-        return math.ceil(2 * smoothing.sample_share(self.n_components, data.data.size))
+        share = smoothing.sample_share(self.n_components, data.data.size)
+        return 1 if share <= 1 else math.ceil(2 * share)
 
     def smoothed(self, lambda_: LazyRows, prior: LdaPrior, eta: float) -> tuple[LazyRows, LdaPrior]:
         """lambda and prior with another eta, the counts lambda - eta being the same."""
