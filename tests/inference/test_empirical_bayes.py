@@ -28,6 +28,7 @@ from trustream.inference.state import Info, State
 from trustream.kernels.priors import reference
 from trustream.models.dirichlet_evidence import LARGEST, SMALLEST, DirichletEvidence
 from trustream.models.lda import LdaModel, LdaPrior
+from trustream.models.lda import evidence as lda_evidence
 
 FORMS = {
     "vector": DirichletEvidence(
@@ -393,3 +394,21 @@ def test_how_many_are_added_depends_on_the_documents_that_there_are(
     without = State(state.lambda_, prior, 1)
     np.testing.assert_array_equal(alpha(without, equal_documents=1.0), plain)
     assert np.ptp(alpha(state, equal_documents=1.0)) < np.ptp(plain)
+
+
+@pytest.mark.parametrize("n_topics", [2, 400])
+def test_alpha_stays_while_topics_are_alike(n_topics: int) -> None:
+    """Equal proportions in all documents would speak for a large alpha, and never end."""
+    rng, model = np.random.default_rng(0), LdaModel(n_topics, 6, "float64")
+    prior = LdaPrior.of(1 / n_topics, 0.1, n_topics, 6)
+    state = State(model.initial(prior, rng), prior, 1)
+    alike = np.full((9, n_topics), 1 / n_topics + 50.0 / n_topics)
+    apart = alike + np.where(np.arange(n_topics) == np.arange(9)[:, np.newaxis] % 2, 2.0, 0.0)
+
+    def alpha(gamma: Array) -> Array:
+        return np.asarray(eb.update(model, state, None, [gamma], rho=0.5, rng=None).prior.alpha)
+
+    np.testing.assert_array_equal(alpha(alike * (1 + 1e-4 * rng.random(alike.shape))), prior.alpha)
+    assert not np.array_equal(alpha(apart), prior.alpha)
+    plain = lda_evidence.of_alpha(model.computation, prior, [alike]).improved(0.5)
+    assert plain.sum() > 1.4 * prior.alpha.sum()  # and more with every step

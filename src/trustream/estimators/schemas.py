@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trustream._schema import Rule, any_number, integer, mapping, number, optional, text
+from trustream._schema import Rule, any_number, integer, mapping, number, text
 from trustream.learning import state_arrays
 from trustream.learning.state_arrays import FLOATS
 
@@ -30,7 +30,19 @@ MAY_LACK = ("lower_bound_", "_mean_tokens", "_watched_perplexity")
 _MOST_JOBS = 4096
 # Parameters that scikit-learn's constraints leave open.
 LIMITS: dict[str, Rule] = {
-    "seed_words": optional(mapping),
+    "seed_words": Rule(
+        lambda value: (
+            value is None
+            or (
+                isinstance(value, dict)
+                and all(
+                    isinstance(words, list) and all(isinstance(word, str) for word in words)
+                    for words in value.values()
+                )
+            )
+        ),
+        "nothing, or lists of words by name",
+    ),
     "n_jobs": Rule(
         lambda value: value is None or (type(value) is int and 0 < abs(value) <= _MOST_JOBS),
         f"nothing, or a number of threads other than 0, up to {_MOST_JOBS}",

@@ -19,6 +19,9 @@ from trustream.models.lda.prior import LdaPrior
 # Words whose lambda is looked at in one step to learn eta: enough for a steady estimate, few
 # enough for the step's cost not to depend on the vocabulary.
 _SAMPLED_WORDS = 256
+# How far the largest proportions of documents must be from equal ones, on average, as a part of the
+# way to a single topic.
+_APART = 0.01
 
 
 def of_prior(
@@ -37,7 +40,7 @@ def of_prior(
         equal: see `of_alpha`.
     """
     n_words, found = lambda_.stored.shape[0], {}
-    if computation.n_topics > 1:
+    if computation.n_topics > 1 and _are_apart(locals_):
         found["alpha"] = of_alpha(computation, prior, locals_, equal)
     if n_words > 1 and prior.pattern.shape[1] == 1:
         if words is not None:
@@ -45,6 +48,20 @@ def of_prior(
         elif prior.pattern.shape[0] == 1:
             found["eta"] = of_eta(computation, lambda_, prior, rng)
     return found
+
+
+def _are_apart(locals_: list[Array]) -> bool:
+    """Whether documents tell topics apart; if they do not, they have nothing to say of alpha.
+
+    While topics are alike, as they are in the first steps, all documents have all topics in equal
+    parts. To empirical Bayes this is evidence of a large alpha, under which they stay alike.
+    """
+    largest = [gamma.max(axis=1) / gamma.sum(axis=1) for gamma in locals_ if gamma.shape[0]]
+    if not largest:
+        return True
+    equal = 1.0 / locals_[0].shape[1]
+    share = float(np.concatenate(largest).mean(dtype=np.float64))
+    return share - equal > _APART * (1.0 - equal)
 
 
 def of_alpha(
