@@ -401,12 +401,13 @@ def test_alpha_stays_while_topics_are_alike(n_topics: int) -> None:
     """Equal proportions in all documents would speak for a large alpha, and never end."""
     rng, model = np.random.default_rng(0), LdaModel(n_topics, 6, "float64")
     prior = LdaPrior.of(1 / n_topics, 0.1, n_topics, 6)
-    state = State(model.initial(prior, rng), prior, 1)
+    state = State(model.initial(prior, rng), prior, 1, population=9.0)
     alike = np.full((9, n_topics), 1 / n_topics + 50.0 / n_topics)
     apart = alike + np.where(np.arange(n_topics) == np.arange(9)[:, np.newaxis] % 2, 2.0, 0.0)
 
     def alpha(gamma: Array) -> Array:
-        return np.asarray(eb.update(model, state, None, [gamma], rho=0.5, rng=None).prior.alpha)
+        new = eb.update(model, state, None, [gamma], rho=0.5, rng=None, equal_documents=1.0)
+        return np.asarray(new.prior.alpha)
 
     np.testing.assert_array_equal(alpha(alike * (1 + 1e-4 * rng.random(alike.shape))), prior.alpha)
     assert not np.array_equal(alpha(apart), prior.alpha)

@@ -37,10 +37,11 @@ def of_prior(
 
     Args:
         words: those whose eta is learned, each for itself; None learns one eta for all.
-        equal: see `of_alpha`.
+        equal: see `of_alpha`. Unless it is 0, documents that do not tell topics apart have nothing
+            to say of alpha.
     """
     n_words, found = lambda_.stored.shape[0], {}
-    if computation.n_topics > 1 and _are_apart(locals_):
+    if computation.n_topics > 1 and (equal == 0.0 or _are_apart(locals_)):
         found["alpha"] = of_alpha(computation, prior, locals_, equal)
     if n_words > 1 and prior.pattern.shape[1] == 1:
         if words is not None:
