@@ -62,7 +62,7 @@ def _are_apart(locals_: list[Array]) -> bool:
         return True
     equal = 1.0 / locals_[0].shape[1]
     share = float(np.concatenate(largest).mean(dtype=np.float64))
-    return share - equal > _APART * (1.0 - equal)
+    return bool(share - equal > _APART * (1.0 - equal))
 
 
 def of_alpha(
