@@ -24,7 +24,8 @@ NOT_SHOWN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u
 _PROGRESS = r".*: [\d,.]+( of [\d,.]+)? (bytes|[kMG]B|rows|documents|users|records|models)\b"
 _ASIDE = re.compile(
     rf"left out: |Warning: |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d|"
-    r"trustream: compiling its kernels|To replace it |[\d,]+ phrases in [\d,]+ words"
+    r"trustream: compiling its kernels|To replace it |[\d,]+ phrases in [\d,]+ words|"
+    r".*: there are no documents in it yet; waiting for "
 )
 _DEFINED = {int(code) for code in ExitCode}
 
