@@ -19,33 +19,51 @@ def new_order(seed: int = 0) -> DrawOrder:
     return DrawOrder(np.random.default_rng(seed))
 
 
-def rest_of_pass(order: DrawOrder, n_documents: int) -> list[int]:
-    """What is still to come in this pass; the order goes on after it."""
+def rest_of_pass(order: DrawOrder) -> list[int]:
+    """What is still to come of the documents that this pass began with; the order goes on after."""
     place = order.place
     numbers = np.arange(place["position"], 1 << place["bits"])
     found = permuted(numbers, place["key"], place["bits"])
-    order.state = (*order.state[:-1], 1 << place["bits"])
-    return found[found < n_documents].tolist()
+    order.state = order.state[0], {**place, "position": 1 << place["bits"]}
+    return found[found < place["begun_with"]].tolist()
 
 
 class SlowOrder:
-    """The same with a list of each pass, taken from its front."""
+    """The same with a list of each pass and a list of arrivals, taken from their fronts."""
 
     def __init__(self, seed: int) -> None:
-        self.rng, self.left, self.length, self.n_passes = np.random.default_rng(seed), [], 0, 0
+        self.rng, self.n_passes = np.random.default_rng(seed), 0
+        self.left: list[int] = []
+        self.waiting: list[int] = []
+        self.begun_with = self.n_documents = self.length = 0
+
+    def _begin(self) -> None:
+        self.n_passes += 1
+        bits = 2
+        while 1 << bits < 2 * self.n_documents:
+            bits += 2
+        key = int(self.rng.integers(2**63))
+        self.left = permuted(np.arange(1 << bits), key, bits).tolist()
+        self.begun_with, self.waiting, self.length = self.n_documents, [], 1 << bits
 
     def draw(self, n: int, n_documents: int) -> list[int]:
+        if not min(n, n_documents):
+            return []
+        self.waiting = [slot for slot in self.waiting if slot < n_documents]
+        self.waiting += range(self.n_documents, n_documents)
+        self.n_documents = n_documents
+        too_long = self.length > 64 * n_documents
+        if not self.n_passes or len(self.waiting) > self.begun_with or too_long:
+            self._begin()
         found: list[int] = []
+        if self.waiting:
+            half = (min(n, n_documents) + int(self.rng.integers(2))) // 2
+            found, self.waiting = self.waiting[:half], self.waiting[half:]
         while len(found) < min(n, n_documents):
-            if not self.left or n_documents > self.length:
-                bits = 2
-                while 1 << bits < 2 * n_documents:
-                    bits += 2
-                self.length, self.n_passes = 1 << bits, self.n_passes + 1
-                key = int(self.rng.integers(2**63))
-                self.left = permuted(np.arange(self.length), key, bits).tolist()
+            if not self.left:
+                self._begin()
             slot = self.left.pop(0)
-            if slot < n_documents and slot not in found:
+            if slot < min(self.begun_with, n_documents) and slot not in found:
                 found.append(slot)
         return found
 
@@ -79,7 +97,7 @@ def test_no_slot_twice_in_a_batch(n: int, part: int) -> None:
         assert slots == slow.draw(part, n)
         assert len(set(slots)) == min(part, n) and set(slots) <= set(range(n))
         drawn.update(slots)
-    drawn.update(rest_of_pass(order, n))
+    drawn.update(rest_of_pass(order))
     left_out = [slow.n_passes - drawn[slot] for slot in range(n)]
     assert min(left_out) >= 0
     # Less than a batch each time that a pass ended, and no slot again and again.
@@ -122,7 +140,7 @@ def test_every_order_is_as_likely(n: int) -> None:
         first[slots[0]] += 1
         last[slots[-1]] += 1
         pairs[slots[0], slots[1]] += 1
-        assert rest_of_pass(order, n) == []
+        assert rest_of_pass(order) == []
     off_diagonal = pairs[~np.eye(n, dtype=bool)]
     for counts in (first, last, off_diagonal):
         assert stats.chisquare(counts).pvalue > 1e-3
@@ -131,52 +149,90 @@ def test_every_order_is_as_likely(n: int) -> None:
 # --- growth
 
 
-def test_arrivals_during_a_pass() -> None:
-    """32 of 64 were drawn when 32 others arrive, of which no draw has fallen on any.
+def test_arrivals_come_up_next_and_once_in_the_pass() -> None:
+    """32 of 64 were drawn when 32 others arrive: they are half of the draws to come.
 
-    What is left of the pass has the other 32 once each, and each arrival at most once: among the
-    65 places of the old documents and of one new one, it stands behind the first 32 with
-    probability 33/65, for all arrivals alike. All of this over 2,000 keys.
+    What is left of the pass has the other 32 documents, each as likely as any other, over 2,000
+    keys.
     """
-    order, counts, n_keys = new_order(2), np.zeros(32), 2000
+    order, n_keys = new_order(2), 2000
     old = np.zeros(64)
     for _ in range(n_keys):
         first = order.draw(32, 64).tolist()
-        rest = rest_of_pass(order, 96)
-        assert len(rest) == len(set(rest))
-        assert sorted(first + [slot for slot in rest if slot < 64]) == list(range(64))
-        for slot in rest:
-            if slot >= 64:
-                counts[slot - 64] += 1
-            else:
-                old[slot] += 1
-    assert stats.chisquare(counts).pvalue > 1e-3
+        assert order.n_new == 0
+        rest = []
+        for expected in ([64, 65, 66, 67, 68], [69, 70, 71, 72, 73]):
+            slots = order.draw(10, 96).tolist()
+            assert order.n_new == 5 and slots[:5] == expected
+            rest += slots
+        slots = order.draw(44, 96).tolist()
+        assert order.n_new == 22 and slots[:22] == list(range(74, 96))
+        assert sorted(first + rest + slots) == list(range(96))
+        assert rest_of_pass(order) == []
+        old[[slot for slot in rest + slots if slot < 64]] += 1
     # Half of 64 each time, so that the counts vary by half of what a binomial's would.
     assert ((old - n_keys / 2) ** 2).sum() / (n_keys / 4) < stats.chi2.isf(1e-3, 64)
-    # Arrivals of one pass depend on each other through the place where it stood.
-    standard_error = np.sqrt(0.25 / n_keys)
-    assert abs(counts.mean() / n_keys - 33 / 65) < 4 * standard_error
 
 
-def test_an_arrival_comes_up_in_the_next_pass() -> None:
+@pytest.mark.parametrize("batch_size", [1, 7, 20])
+def test_of_a_growing_store_all_have_been_drawn(batch_size: int) -> None:
+    """Five looks for each document that arrives: only the very last can be waiting.
+
+    In random order alone, a sixth would not have been drawn.
+    """
+    order, drawn, n_documents = new_order(9), Counter[int](), 100
+    while n_documents < 3000:
+        n_documents += 1
+        while drawn.total() < 5 * n_documents:
+            drawn.update(order.draw(batch_size, n_documents).tolist())
+    assert n_documents - len(drawn) <= max(2, batch_size)
+    # Old documents are not forgotten meanwhile.
+    assert min(drawn[slot] for slot in range(1000)) >= 3
+
+
+def test_in_draws_of_one_arrivals_and_others_take_turns() -> None:
+    """With an arrival for each draw, about half of them go on with the pass."""
+    order = new_order(10)
+    order.draw(1, 500)
+    n_new = 0
+    for n_documents in range(501, 901):
+        order.draw(1, n_documents)
+        n_new += order.n_new
+    assert 150 < n_new < 250
+
+
+def test_an_arrival_that_waits_comes_up_in_the_next_pass() -> None:
     """Whatever it missed, all are drawn once in the next one."""
     order = new_order(3)
     order.draw(50, 60)
-    rest_of_pass(order, 100)
+    rest_of_pass(order)
+    assert len(order.draw(60, 100)) == 60
+    rest_of_pass(order)
+    order.draw(100, 100)
+    assert rest_of_pass(order) == []
     assert sorted(order.draw(100, 100).tolist()) == list(range(100))
 
 
-def test_growth_beyond_the_numbers_begins_a_pass() -> None:
-    """60 documents have 2^8 numbers; up to that the pass goes on, and then it does not."""
+def test_a_pass_begins_when_more_wait_than_it_began_with() -> None:
+    """Then they come in random order, and not as they arrived."""
     order = new_order(4)
     order.draw(10, 60)
     key = order.place["key"]
     assert order.place["bits"] == 8
-    order.draw(1, 256)
+    assert order.draw(20, 120)[:10].tolist() == list(range(60, 70)) and order.n_new == 10
     assert order.place["key"] == key
-    first = order.draw(1, 257).tolist()
-    assert order.place["key"] != key and order.place["bits"] == 10
-    assert sorted(first + order.draw(256, 257).tolist()) == list(range(257))
+    first = order.draw(20, 131).tolist()
+    assert order.n_new == 0 and order.place["key"] != key
+    assert sorted(first + order.draw(111, 131).tolist()) == list(range(131))
+
+
+def test_arrivals_that_were_deleted() -> None:
+    """Slots that became free and were taken again are new again."""
+    order = new_order(11)
+    order.draw(10, 50)
+    assert order.draw(8, 54)[:4].tolist() == [50, 51, 52, 53]
+    assert order.draw(8, 51)[:1].tolist() != [51] and order.n_new == 0
+    assert order.draw(8, 53)[: order.n_new].tolist() == [51, 52]
 
 
 def test_there_is_room_for_as_many_again() -> None:
@@ -226,7 +282,9 @@ def test_a_file_goes_on_with_the_pass() -> None:
     assert isinstance(generator, np.random.Generator) and order_to_json(generator) == values
 
 
-GOOD = {"key": 5, "bits": 4, "position": 3}
+GOOD = {"key": 5, "bits": 4, "position": 3, "begun_with": 6, "next_new": 9}
+# Without arrivals, as older files have it.
+OLD = {"key": 5, "bits": 4, "position": 3}
 
 
 @pytest.mark.parametrize(
@@ -243,17 +301,27 @@ GOOD = {"key": 5, "bits": 4, "position": 3}
         {"position": -1},
         {"position": 17},
         {"position": None},
+        {"begun_with": -1},
+        {"begun_with": 17},
+        {"next_new": -1},
+        {"next_new": 2**63},
+        {"next_new": 2.0},
         {"more": 1},
     ],
 )
 def test_damaged_places_are_refused(change: dict[str, Any]) -> None:
-    assert is_place(GOOD) and is_place({**GOOD, "position": 16})
+    assert is_place(GOOD) and is_place({**GOOD, "position": 16}) and is_place(OLD)
     assert not is_place({**GOOD, **change})
     with pytest.raises(ValueError, match="damaged"):
         DrawOrder(np.random.default_rng(0), {**GOOD, **change})
 
 
-@pytest.mark.parametrize("value", [None, [], 3, "key", {"key": 1}, {}])
+def test_an_older_place_begins_a_pass() -> None:
+    order = DrawOrder(np.random.default_rng(0), OLD)
+    assert sorted(order.draw(6, 6).tolist()) == list(range(6)) and order.place["begun_with"] == 6
+
+
+@pytest.mark.parametrize("value", [None, [], 3, "key", {"key": 1}, {}, {**OLD, "next_new": 1}])
 def test_what_is_no_place(value: Any) -> None:
     assert not is_place(value)
 
@@ -302,10 +370,10 @@ def test_a_store_is_drawn_in_passes(address: str) -> None:
         assert sorted(map(int, keys)) == list(range(30))
         first = store.draw(10, order).keys
         store.append(Record(f"{i}", ["a"]) for i in range(30, 40))
-        assert order.place["bits"] == 6
-        n_left = len(rest_of_pass(DrawOrder(np.random.default_rng(0), order.place), 40))
-        rest = store.draw(n_left, order).keys
-        assert {*map(str, range(30))} <= {*first, *rest} and len({*first, *rest}) == 10 + n_left
+        rest = store.draw(20, order).keys
+        assert [int(key) for key in rest[: order.n_new]] == list(range(30, 40))
+        rest += store.draw(10, order).keys
+        assert sorted(map(int, first + rest)) == list(range(40))
         assert sorted(map(int, store.draw(99, order).keys)) == list(range(40))
 
 

@@ -38,6 +38,7 @@ from typing import Any
 
 import numpy as np
 
+from trustream.array_types import Float64
 from trustream.inference.state import Mean, State
 from trustream.models.capabilities import (
     Averaging,
@@ -117,13 +118,13 @@ def with_mean(model: Any, state: State, weight: float | None) -> State:
 
 
 def with_smoothing(
-    model: Any, state: State, data: Any, weight: float, rng: np.random.Generator
+    model: Any, state: State, data: Any, weight: float | Float64, rng: np.random.Generator
 ) -> State:
     """The state with the smoothing that training data ask for; the same if the model has none.
 
     Args:
         data: validated rows.
-        weight: how often each of them stands in what is shown.
+        weight: how often each of them stands in what is shown, one number or one for each row.
         rng: draws those that are left out.
     """
     if not has(model, Smoothing):

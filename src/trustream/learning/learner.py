@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from trustream.array_types import Float64
 from trustream.inference.algorithm import Algorithm, Plan, Start, StepOptions
 from trustream.inference.population import for_data, scaled_to, with_mean, with_smoothing
 from trustream.inference.restoring import Undo
@@ -188,7 +189,7 @@ class Learner:
         return self.algorithm.passes(self.model, state, plan)
 
     def smoothed(
-        self, state: State, data: Any, rng: np.random.Generator, weight: float = 1.0
+        self, state: State, data: Any, rng: np.random.Generator, weight: float | Float64 = 1.0
     ) -> State:
         """The state with the smoothing of what is shown, found from training data.
 
@@ -199,6 +200,7 @@ class Learner:
             rng: draws the sample.
             weight: how often each row stands in what is shown; once after passes over all data, and
                 in a mean over a pass from 0.6 times, just before it is learned from again, to 1.6.
+                An array has a number for each row.
         """
         has_population = self.recipe.has_population and self.algorithm.has_population
         if "eta" not in self.recipe.learn or not has_population:

@@ -171,14 +171,14 @@ class Smoothing(ConjugateModel, Protocol):
         lambda_: Any,
         prior: Any,
         data: Any,
-        weight: float,
+        weight: float | Float64,
         before: float | None,
         rng: np.random.Generator,
     ) -> float | None:
         """The parameter with which data points that are left out are predicted best.
 
         lambda_ is that of the data that there are, in which each row of `data` stands `weight`
-        times; a sample of them is drawn with `rng`. Few data move the parameter a little way only
+        times (one number, or one for each row); a sample of them is drawn with `rng`. Few data move the parameter a little way only
         from what was found `before`. None leaves the prior as it is.
         """
 

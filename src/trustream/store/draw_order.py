@@ -4,8 +4,13 @@ A batch of documents drawn independently of the last one is a uniform draw, but 
 documents is missing from as many draws as there are documents, and others come up two or three
 times. Here a pass goes through all of them in a random order, which no list has to be kept of: a
 keyed permutation of 2^b numbers, at least twice as many as there are documents, is walked through,
-and numbers without a document are left out. A document that arrives during a pass has a place in
-the order like any other, before or after where the pass stands.
+and numbers without a document are left out.
+
+Documents that arrive during a pass come up next, in the order of their arrival, as up to half of
+each draw. If they had to wait for a place in the random order, then of a store that grows while
+each document is looked at five times on average, a sixth would never have been looked at, and a
+model of the store would know that much less than it could. When as many wait as the pass began
+with, a new pass begins, in which they come in random order too.
 """
 
 from __future__ import annotations
@@ -34,15 +39,23 @@ class DrawOrder:
         rng: draws the key of each pass.
         place: of another order, whose pass this one goes on with; None begins a pass.
 
+    Attributes:
+        n_new: of the slots that were drawn last, so many, the first ones, arrived in this pass and
+            had never been drawn.
+
     >>> order = DrawOrder(np.random.default_rng(0))
     >>> first = order.draw(3, n_documents=5)
     >>> sorted([*first.tolist(), *order.draw(2, n_documents=5).tolist()])
     [0, 1, 2, 3, 4]
+    >>> order.draw(4, n_documents=7)[: order.n_new].tolist()
+    [5, 6]
     """
 
     def __init__(self, rng: np.random.Generator, place: Mapping[str, int] | None = None) -> None:
-        self.rng = rng
+        self.rng, self.n_new = rng, 0
         self._key, self._bits, self._position = 0, 0, 0
+        # Documents that the pass began with, and the slot of the next arrival.
+        self._begun_with, self._next_new = 0, 0
         # Slots of some numbers of a pass, and what pass and which number they begin with.
         self._permuted, self._permuted_from = np.empty(0, np.int64), (0, 0, 0)
         if place is not None:
@@ -50,26 +63,45 @@ class DrawOrder:
                 raise ValueError("the place in a pass over documents is damaged")
             self._key, self._bits = place["key"], place["bits"]
             self._position = place["position"]
+            # Files of before have no arrivals: a pass begins.
+            self._begun_with = place.get("begun_with", 0)
+            self._next_new = place.get("next_new", 0)
 
     def draw(self, n: int, n_documents: int) -> Slots:
         """The next min(n, N) slots, all different."""
         n = min(n, n_documents)
-        found = np.empty(0, np.int64)
+        if n == 0:
+            self.n_new = 0
+            return np.empty(0, np.int64)
+        found = self._arrivals(n, n_documents)
+        self.n_new = len(found)
         while len(found) < n:
-            length = 1 << self._bits
-            too_long = length > _MOST_NUMBERS * n_documents  # most documents were deleted
-            if not self._bits or n_documents > length or too_long or self._position >= length:
+            if self._position >= 1 << self._bits:
                 self._begin(n_documents)
-                continue
             slots = self._slots_ahead()
-            is_new = slots < n_documents
+            is_wanted = slots < min(self._begun_with, n_documents)
             if len(found):
-                is_new &= ~np.isin(slots, found)
-            wanted = np.flatnonzero(is_new)[: n - len(found)]
+                is_wanted &= ~np.isin(slots, found)
+            wanted = np.flatnonzero(is_wanted)[: n - len(found)]
             found = np.concatenate([found, slots[wanted]])
             done = len(found) == n
             self._position += int(wanted[-1]) + 1 if done else len(slots)
         return found
+
+    def _arrivals(self, n: int, n_documents: int) -> Slots:
+        """Slots of documents that arrived during the pass, for a draw of n."""
+        # Documents that were deleted have made the last slots free.
+        self._next_new = min(self._next_new, n_documents)
+        n_waiting = n_documents - self._next_new
+        too_long = 1 << self._bits > _MOST_NUMBERS * n_documents  # most documents were deleted
+        if not self._bits or n_waiting > self._begun_with or too_long:
+            self._begin(n_documents)
+            n_waiting = 0
+        if n_waiting:
+            # Half of an odd number is rounded either way, so that draws of one go on with both.
+            n_waiting = min(n_waiting, (n + int(self.rng.integers(2))) // 2)
+        first, self._next_new = self._next_new, self._next_new + n_waiting
+        return np.arange(first, self._next_new)
 
     def _slots_ahead(self) -> Slots:
         """Slots of the next numbers of the pass, at least one; draws one after another share them.
@@ -91,20 +123,28 @@ class DrawOrder:
         # Even, and with room for as many documents again.
         self._bits = 2 * -(-int(2 * n_documents - 1).bit_length() // 2)
         self._position = 0
+        self._begun_with = self._next_new = n_documents
 
     @property
     def state(self) -> tuple[Any, ...]:
         """All that decides what is drawn from now on."""
-        return self.rng.bit_generator.state, self._key, self._bits, self._position
+        return self.rng.bit_generator.state, self.place
 
     @state.setter
     def state(self, state: tuple[Any, ...]) -> None:
-        self.rng.bit_generator.state, self._key, self._bits, self._position = state
+        self.rng.bit_generator.state, place = state
+        self._key, self._bits, self._position, self._begun_with, self._next_new = place.values()
 
     @property
     def place(self) -> dict[str, int]:
         """Where the pass stands, for a file."""
-        return {"key": self._key, "bits": self._bits, "position": self._position}
+        return {
+            "key": self._key,
+            "bits": self._bits,
+            "position": self._position,
+            "begun_with": self._begun_with,
+            "next_new": self._next_new,
+        }
 
 
 def is_place(value: Any) -> bool:
@@ -113,12 +153,16 @@ def is_place(value: Any) -> bool:
     >>> is_place(DrawOrder(np.random.default_rng(0)).place), is_place({"key": -1})
     (True, False)
     """
-    if not isinstance(value, Mapping) or set(value) != {"key", "bits", "position"}:
+    needed, arrivals = {"key", "bits", "position"}, {"begun_with", "next_new"}
+    if not isinstance(value, Mapping) or set(value) not in (needed, needed | arrivals):
         return False
     if not all(type(number) is int for number in value.values()):
         return False
     fits = value["bits"] in range(0, 63, 2) and 0 <= value["position"] <= 1 << value["bits"]
-    return fits and 0 <= value["key"] < 2**63
+    if not fits or not 0 <= value["key"] < 2**63:
+        return False
+    begun_with, next_new = value.get("begun_with", 0), value.get("next_new", 0)
+    return 0 <= begun_with <= 1 << value["bits"] and 0 <= next_new < 2**63
 
 
 def permuted(numbers: Slots, key: int, bits: int) -> Slots:

@@ -27,12 +27,15 @@ class Drawn:
         totals: of the store just before.
         generator: what decides the draws after this one, as JSON values.
         arrival: number of the last document taken, where they are taken as they arrive.
+        n_new: of the documents so many, the first ones, have arrived since the pass began and were
+            never drawn before.
     """
 
     documents: Documents | None
     totals: Totals
     generator: dict[str, Any]
     arrival: int = -1
+    n_new: int = 0
 
 
 # Documents of a batch, by what is in the store.
@@ -64,7 +67,8 @@ def draw(store: Store, batch_size: BatchSize, order: Order) -> Drawn:
     """A batch as the store is now."""
     totals = store.totals()
     documents = store.draw(batch_size(totals), order) if totals.training else None
-    return Drawn(documents, totals, order_to_json(order))
+    n_new = order.n_new if isinstance(order, DrawOrder) else 0
+    return Drawn(documents, totals, order_to_json(order), n_new=n_new)
 
 
 class Direct:

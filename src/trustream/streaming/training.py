@@ -117,7 +117,9 @@ class Training:
             # A document stands x = N / window times in the mean when it was just looked at, and a
             # pass later, before it is looked at again, x (e^-x + e^-2x + ...) times.
             turnover = totals.training / window
-            state = learner.smoothed(state, data, rng, turnover / math.expm1(turnover))
+            weight = np.full(data.shape[0], turnover / math.expm1(turnover))
+            weight[: drawn.n_new] = 0.0
+            state = learner.smoothed(state, data, rng, weight)
         state, info = learner.step(
             state,
             learner.batch(data),

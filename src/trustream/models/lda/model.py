@@ -196,7 +196,7 @@ class LdaModel:
         lambda_: LazyRows,
         prior: LdaPrior,
         data: Any,
-        weight: float,
+        weight: float | Float64,
         before: float | None,
         rng: np.random.Generator,
     ) -> float | None:

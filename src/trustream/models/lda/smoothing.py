@@ -84,14 +84,14 @@ def left_out(
     lambda_: LazyRows,
     prior: LdaPrior,
     batch: WordBatch,
-    weight: float,
+    weight: float | Float64,
     rng: np.random.Generator,
 ) -> LeftOut:
     """Leave each document of a batch out.
 
     Args:
         lambda_, prior: of the data that there are; n_vk is what they have put into lambda.
-        weight: how often each of the documents stands in lambda.
+        weight: how often each of the documents stands in lambda, one number or (D,) of them.
         rng: draws the tokens that theta is found from.
     """
     natural = model.restrict(lambda_, prior, batch)
@@ -105,11 +105,13 @@ def left_out(
     documents = np.repeat(np.arange(batch.size), batch.indptr[1:] - batch.indptr[:-1])
     here = rows[batch.ids]
     phi = here * (theta / totals).astype(rows.dtype)[documents]
-    phi *= (weight * batch.counts / phi.sum(axis=1))[:, np.newaxis]
+    put_in = np.broadcast_to(weight, batch.size)[documents] * batch.counts
+    put_in = put_in.astype(batch.counts.dtype)
+    phi *= (put_in / phi.sum(axis=1))[:, np.newaxis]
     if prior.seeds is not None:
         # The extra tokens of seed words leave with their document.
         pairs, weights = prior.seeds.among(batch.words[batch.ids])
-        phi[pairs] += (weight * batch.counts[pairs, np.newaxis] * weights).astype(phi.dtype)
+        phi[pairs] += (put_in[pairs, np.newaxis] * weights).astype(phi.dtype)
     pattern = prior.plain_rows(batch.words)[:, :1] / prior.eta
     pattern = np.broadcast_to(pattern, (batch.n_words, 1))[batch.ids]
     here -= (lambda_.shift * pattern).astype(rows.dtype)
@@ -156,7 +158,7 @@ def found(
     lambda_: LazyRows,
     prior: LdaPrior,
     data: Any,
-    weight: float,
+    weight: float | Float64,
     start: float,
     rng: np.random.Generator,
 ) -> float:
@@ -165,6 +167,7 @@ def found(
     share = sample_share(model.n_components, data.data.size)
     n = max(1, min(data.shape[0], round(share * data.shape[0])))
     rows = np.sort(rng.choice(data.shape[0], n, replace=False))
+    weight = np.broadcast_to(weight, data.shape[0])[rows]
     sample = left_out(model, lambda_, prior, model.batch(data, rows), weight, rng)
     # A few documents do not say much.
     return float(start * (best_eta(sample, start) / start) ** min(1.0, 1.0 / share))
