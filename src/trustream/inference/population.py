@@ -106,15 +106,16 @@ def published(model: Any, state: State) -> State:
     return replace(state, lambda_=lambda_, prior=prior, smoothing=None)
 
 
-def with_mean(model: Any, state: State, weight: float | None) -> State:
+def with_mean(model: Any, state: State, weight: float | None, new_share: float = 0.0) -> State:
     """The state with a mean that counts the next step by so much; None keeps none.
 
-    A mean begins as a copy of lambda.
+    A mean begins as a copy of lambda. The next step looks at `new_share` of the data points that
+    were never looked at.
     """
     if weight is None or not has(model, Averaging) or not model.can_average:
         return replace(state, mean=None)
     mean = state.mean or Mean(copy.deepcopy(state.lambda_))
-    return replace(state, mean=replace(mean, weight=weight))
+    return replace(state, mean=replace(mean, weight=weight, new_share=new_share))
 
 
 def with_smoothing(

@@ -30,7 +30,10 @@ class LateParts(NamedTuple):
 
         A = 1 - prod_t (1 - w_t)  over the steps t since then,
 
-    and A becomes one only after a window. So the part is divided by A when it is shown.
+    and A becomes one only after a window. So the part is divided by A when it is shown. Where the
+    data points that brought the part come up before others, a step takes n_t of the W_t of them
+    that wait: what the part has of them is 1 - prod_t (1 - n_t / W_t), and A grows by the larger of
+    w_t and n_t / W_t.
 
     Attributes:
         places: (n,) where they are in lambda.
@@ -64,15 +67,17 @@ class Mean:
     Attributes:
         lambda_: shaped like lambda.
         weight: most of what the next step counts in the mean; never more than its rate.
-        log_kept: logarithm of the part of the mean that is left of its beginning,
-            sum_t log(1 - w_t).
+        log_kept: logarithm of what a part that was there from the beginning lacks of its data,
+            sum_t log(1 - max(w_t, n_t / W_t)).
         late: parts of lambda that came later, with the `log_kept` of that moment.
+        new_share: n_t / W_t of the next step.
     """
 
     lambda_: Any
     weight: float = 1.0
     log_kept: float = 0.0
     late: LateParts = NONE_LATE
+    new_share: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +152,8 @@ def advance(model: ConjugateModel, state: State, batch: Batch, natural: Any, rho
         table = averaging.averaged(
             mean.lambda_, state.lambda_, state.prior, batch, natural, rho, weight
         )
-        log_kept = mean.log_kept + math.log1p(-min(weight, _MOST_WEIGHT))
-        mean = replace(mean, lambda_=table, log_kept=log_kept)
+        covered = min(max(weight, mean.new_share), _MOST_WEIGHT)
+        mean = replace(mean, lambda_=table, log_kept=mean.log_kept + math.log1p(-covered))
     lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + batch.size
     return replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen, mean=mean)

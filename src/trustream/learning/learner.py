@@ -116,6 +116,7 @@ class Learner:
         looks: float = 0.0,
         population: float | None = None,
         window: float | None = None,
+        new_share: float = 0.0,
         start: Callable[[Any, np.random.Generator], Any] | None = None,
         protect: Callable[[Undo], None] | None = None,
     ) -> tuple[State, Info]:
@@ -132,6 +133,8 @@ class Learner:
                 None is N.
             window: data points that a mean of lambda is taken over, which is shown in its place;
                 None keeps none. Only with a population.
+            new_share: what part of the data points that were never looked at is in this batch,
+                where these come first; parts of lambda that came with them are shown for it.
             start: makes the lambda that the batch starts from, for algorithms that need one.
             protect: told how to put the state back, before its memory is changed.
         """
@@ -141,7 +144,8 @@ class Learner:
         if population is None or not self.algorithm.has_population:
             state = for_data(self.model, state)
         else:
-            state = with_mean(self.model, state, window and min(1.0, batch.size / window))
+            weight = window and min(1.0, batch.size / window)
+            state = with_mean(self.model, state, weight, new_share)
             population = max(population, n_documents)
             state = scaled_to(self.model, state, population, n_documents)
             n_documents = population

@@ -178,8 +178,9 @@ class Smoothing(ConjugateModel, Protocol):
         """The parameter with which data points that are left out are predicted best.
 
         lambda_ is that of the data that there are, in which each row of `data` stands `weight`
-        times (one number, or one for each row); a sample of them is drawn with `rng`. Few data move the parameter a little way only
-        from what was found `before`. None leaves the prior as it is.
+        times (one number, or one for each row); a sample of them is drawn with `rng`. Few data
+        move the parameter a little way only from what was found `before`. None leaves the prior as
+        it is.
         """
 
     def smoothing_batches(self, data: Any) -> int:

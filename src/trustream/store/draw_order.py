@@ -42,6 +42,7 @@ class DrawOrder:
     Attributes:
         n_new: of the slots that were drawn last, so many, the first ones, arrived in this pass and
             had never been drawn.
+        new_share: what part they are of all such slots.
 
     >>> order = DrawOrder(np.random.default_rng(0))
     >>> first = order.draw(3, n_documents=5)
@@ -52,7 +53,7 @@ class DrawOrder:
     """
 
     def __init__(self, rng: np.random.Generator, place: Mapping[str, int] | None = None) -> None:
-        self.rng, self.n_new = rng, 0
+        self.rng, self.n_new, self.new_share = rng, 0, 0.0
         self._key, self._bits, self._position = 0, 0, 0
         # Documents that the pass began with, and the slot of the next arrival.
         self._begun_with, self._next_new = 0, 0
@@ -70,11 +71,10 @@ class DrawOrder:
     def draw(self, n: int, n_documents: int) -> Slots:
         """The next min(n, N) slots, all different."""
         n = min(n, n_documents)
+        self.n_new, self.new_share = 0, 0.0
         if n == 0:
-            self.n_new = 0
             return np.empty(0, np.int64)
         found = self._arrivals(n, n_documents)
-        self.n_new = len(found)
         while len(found) < n:
             if self._position >= 1 << self._bits:
                 self._begin(n_documents)
@@ -99,8 +99,9 @@ class DrawOrder:
             n_waiting = 0
         if n_waiting:
             # Half of an odd number is rounded either way, so that draws of one go on with both.
-            n_waiting = min(n_waiting, (n + int(self.rng.integers(2))) // 2)
-        first, self._next_new = self._next_new, self._next_new + n_waiting
+            self.n_new = min(n_waiting, (n + int(self.rng.integers(2))) // 2)
+            self.new_share = self.n_new / n_waiting
+        first, self._next_new = self._next_new, self._next_new + self.n_new
         return np.arange(first, self._next_new)
 
     def _slots_ahead(self) -> Slots:

@@ -29,6 +29,7 @@ class Drawn:
         arrival: number of the last document taken, where they are taken as they arrive.
         n_new: of the documents so many, the first ones, have arrived since the pass began and were
             never drawn before.
+        new_share: what part these are of all such documents.
     """
 
     documents: Documents | None
@@ -36,6 +37,7 @@ class Drawn:
     generator: dict[str, Any]
     arrival: int = -1
     n_new: int = 0
+    new_share: float = 0.0
 
 
 # Documents of a batch, by what is in the store.
@@ -67,8 +69,8 @@ def draw(store: Store, batch_size: BatchSize, order: Order) -> Drawn:
     """A batch as the store is now."""
     totals = store.totals()
     documents = store.draw(batch_size(totals), order) if totals.training else None
-    n_new = order.n_new if isinstance(order, DrawOrder) else 0
-    return Drawn(documents, totals, order_to_json(order), n_new=n_new)
+    new = (order.n_new, order.new_share) if isinstance(order, DrawOrder) else (0, 0.0)
+    return Drawn(documents, totals, order_to_json(order), -1, *new)
 
 
 class Direct:

@@ -128,6 +128,7 @@ class Training:
             rho=learning_rate(self.model, clock, totals),
             looks=looks,
             window=window,
+            new_share=drawn.new_share,
             population=learner.population(_size(totals)),
             protect=kept.protect,
         )
