@@ -161,7 +161,7 @@ def test_a_stream_learns_as_fit_does() -> None:
     """The same effort, batches and topics left alone; only the rate is another."""
     fit, stream = recipe.for_topics(600), recipe.for_stream(600)
     different = {name for name, value in vars(fit).items() if getattr(stream, name) != value}
-    assert different == {"tau", "cooldown", "tol"}
+    assert different == {"tau", "cooldown", "settling", "tol"}
     assert stream.max_doc_topics == 60
 
 

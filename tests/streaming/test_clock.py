@@ -105,6 +105,23 @@ def test_the_rate_falls_on_a_quiet_store() -> None:
     assert rates == sorted(rates, reverse=True) and rates[-1] < rates[0] / 3
 
 
+@pytest.mark.parametrize("kappa", [0.0, 0.5, 0.8, 1.0])
+def test_the_rate_settles_like_one_over_t(kappa: float) -> None:
+    """From 40 steps of a phase on, without a jump; in a new phase it is large again."""
+    clock, rates = Clock.start(totals(0)), []
+    for step in range(1, 4001):
+        clock = clock.passed(totals(500), 50)
+        rates.append(clock.phase_rate(5.0, kappa, 50, settling=40))
+        if step <= 40:
+            assert rates[-1] == clock.phase_rate(5.0, kappa, 50)
+    assert rates[40] == pytest.approx(rates[39], rel=0.03)
+    assert rates[3999] / rates[1999] == pytest.approx(0.5, rel=0.01)
+    # What lambda remembers, 1 / rho steps, is the same share of the steps so far.
+    assert 1 / rates[3999] / 4000 == pytest.approx(1 / rates[1999] / 2000, rel=0.01)
+    clock = clock.passed(totals(1000), 50)
+    assert clock.phase_rate(5.0, kappa, 50, settling=40) == min(LARGEST_RATE, 6.0**-kappa)
+
+
 @pytest.mark.parametrize("passes", [2, 5])
 def test_arrivals_after_a_long_quiet_set_the_looks_back(passes: int) -> None:
     """To so many looks at each document that there is now; never forward."""

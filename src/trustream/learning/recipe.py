@@ -8,7 +8,7 @@ measured is described in docs/defaults.md.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from trustream.inference import schedules
@@ -23,6 +23,7 @@ _BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC = 60_000, 600
 # Fewer steps than these leave topics unused: batches are at most this share of the data, ...
 _LEAST_STEPS_PER_PASS = 20
 # ... and where there would be fewer steps in all, they shrink, down to a part of their size.
+# After as many, a stream has found its topics, and they settle.
 _LEAST_STEPS, _LEAST_PART = 100, 1 / 3
 
 # --- effort of a step of LDA
@@ -124,6 +125,8 @@ class Recipe:
         data_multiple: the population is so many times the data.
         equal_documents: the prior of local parameters is learned as if there were so many more data
             points for each component, in which all components are equally frequent.
+        settling: steps after which the rate of a stream falls like 1/t (`streaming.clock`); None
+            never.
     """
 
     method: str
@@ -146,6 +149,7 @@ class Recipe:
     tokens_per_pair: float = 0.0
     data_multiple: float = 0.0
     equal_documents: float = 0.0
+    settling: float | None = None
 
     @property
     def has_population(self) -> bool:
@@ -307,7 +311,8 @@ def for_stream(n_components: int, **options: Any) -> Recipe:
     """
     optional = ("population", "max_doc_topics")
     given = {name: v for name, v in options.items() if v is not None or name in optional}
-    return for_topics(n_components, **{**STREAM, **given})
+    recipe = for_topics(n_components, **{**STREAM, **given})
+    return replace(recipe, settling=_LEAST_STEPS) if recipe.has_population else recipe
 
 
 def for_mixture(

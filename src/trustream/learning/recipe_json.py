@@ -43,9 +43,10 @@ _FIELDS = {
     "tokens_per_pair": number(least=0.0),
     "data_multiple": number(least=0.0),
     "equal_documents": number(least=0.0),
+    "settling": optional(number(above=0.0)),
 }
 # Recipes of earlier checkpoints do not have them.
-_MAY_LACK = ("data_multiple", "equal_documents")
+_MAY_LACK = ("data_multiple", "equal_documents", "settling")
 
 
 def to_json(recipe: Recipe) -> dict[str, Any]:

@@ -3,11 +3,13 @@
 Topics that are found in a few hundred documents are not the ones that suit ten thousand, and at a
 rate that only falls they would stay. So the rate begins anew each time that the store has doubled,
 
-    rho_t = (tau + P_t / B)^-kappa
+    rho_t = (tau + P_t / B)^-kappa min(1, S B / P_t)^(1 - kappa)
 
-with P_t the documents looked at in this phase, repetitions counted. On a quiet store it falls and
-lambda settles. When something arrives after that, P_t is set back to at most as many looks at each
-document as `fit` makes, so that it is learned from at once.
+with P_t the documents looked at in this phase, repetitions counted. In the first S steps topics are
+found, for which the rate must be large; from then on it falls like 1/t, so that lambda settles, but
+never remembers more than a share of what was looked at in the phase. When something arrives after a
+long quiet, P_t is set back to at most as many looks at each document as `fit` makes, so that it is
+learned from at once.
 
 Without a population (`inference.population`) the clock is that of the paper, documents added and
 not steps taken. Its schedule (section 3.1) is
@@ -26,6 +28,7 @@ with A_t the documents added to the store since learning began. Two things are a
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from trustream.store.records import Totals
@@ -112,14 +115,25 @@ class Clock:
         """
         return min(LARGEST_RATE, (tau + (self.arrived + self.quiet) / batch_size) ** -kappa)
 
-    def phase_rate(self, tau: float, kappa: float, batch_size: int) -> float:
-        """rho = (tau + P_t / B)^-kappa, below 1.
+    def phase_rate(
+        self, tau: float, kappa: float, batch_size: int, settling: float = math.inf
+    ) -> float:
+        """rho = (tau + P_t / B)^-kappa min(1, S B / P_t)^(1 - kappa), below 1.
+
+        Args:
+            settling: S, steps of a phase after which the rate falls like 1/t.
 
         >>> clock = Clock(found=0, added_before=0, added=300, phase_looks=300)
         >>> clock.phase_rate(tau=1.0, kappa=0.5, batch_size=100)
         0.5
+        >>> round(clock.phase_rate(tau=100.0, kappa=0.5, batch_size=1, settling=75), 4)
+        0.025
         """
-        return min(LARGEST_RATE, (tau + self.phase_looks / batch_size) ** -kappa)
+        n_steps = self.phase_looks / batch_size
+        rate = (tau + n_steps) ** -kappa
+        if n_steps > settling and kappa < 1:
+            rate *= (settling / n_steps) ** (1 - kappa)
+        return min(LARGEST_RATE, rate)
 
     def window(self, totals: Totals) -> float:
         """Documents that a mean of lambda is taken over: a pass, at the beginning less."""

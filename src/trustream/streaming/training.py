@@ -225,8 +225,9 @@ def batch_size(model: StreamModel, totals: Totals) -> int:
 def learning_rate(model: StreamModel, clock: Clock, totals: Totals) -> float:
     """rho for a store with these totals."""
     recipe, size = model.recipe, batch_size(model, totals)
-    rate = clock.phase_rate if recipe.has_population else clock.rate
-    return rate(recipe.tau, recipe.kappa, size)
+    if not recipe.has_population:
+        return clock.rate(recipe.tau, recipe.kappa, size)
+    return clock.phase_rate(recipe.tau, recipe.kappa, size, recipe.settling or math.inf)
 
 
 def _size(totals: Totals) -> DataSize:
