@@ -83,6 +83,16 @@ def test_a_phase_begins_when_the_store_has_doubled() -> None:
     assert begins == [100, 200, 400, 800]
 
 
+def test_no_phase_begins_where_documents_are_enough() -> None:
+    """The first one does; the next when documents are few for their topics again."""
+    clock = Clock.start(totals(0))
+    for step, added in enumerate((100, 200, 400, 1000), start=1):
+        clock = clock.passed(totals(added), 10, begins_anew=False)
+        assert (clock.phase_documents, clock.phase_looks) == (100, 10 * step)
+    clock = clock.passed(totals(1000), 10, begins_anew=True)
+    assert (clock.phase_documents, clock.phase_looks) == (1000, 10)
+
+
 def test_a_full_store_is_one_phase() -> None:
     """From the first step on; deletions do not begin another one."""
     clock = Clock.start(totals(1000))

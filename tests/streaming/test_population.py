@@ -71,6 +71,22 @@ def test_bad_populations_are_refused(tmp_path: Path) -> None:
         assert StreamTrainer(store, 3, population=5000).model.recipe.population == 5000
 
 
+@pytest.mark.parametrize(("population", "phase"), [("auto", 200), (10**6, 400), (None, 400)])
+def test_the_rate_begins_anew_while_documents_are_few(
+    tmp_path: Path, population: Any, phase: int
+) -> None:
+    """3,000 tokens are more than enough for two topics of twenty words, unless a user says more."""
+    words = np.random.default_rng(0).integers(20, size=(400, 15))
+    texts = [Record(f"{i}", [f"w{word}" for word in row]) for i, row in enumerate(words)]
+    with open_store(tmp_path / "a.db", min_documents=1, held_out=0.0) as store:
+        with StreamTrainer(store, 2, population=population, batch_size=20) as trainer:
+            for part in (texts[:200], texts[200:]):
+                store.append(part)
+                trainer.run(steps=2)
+            clock = trainer._training.learned.clock
+    assert clock is not None and clock.phase_documents == phase
+
+
 @pytest.mark.parametrize(("n_new", "n_steps"), [(500, 20), (100, 1), (100, 10), (100, 60)])
 def test_a_new_word_does_not_lag(tmp_path: Path, n_new: int, n_steps: int) -> None:
     """Soon after it came it is shown for what it is, and so after a resume.

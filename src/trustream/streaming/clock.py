@@ -1,7 +1,8 @@
 """The learning rate's clock: what was looked at since the store was half as large.
 
 Topics that are found in a few hundred documents are not the ones that suit ten thousand, and at a
-rate that only falls they would stay. So the rate begins anew each time that the store has doubled,
+rate that only falls they would stay. So while documents are few for the topics, fewer than their
+population, the rate begins anew each time that the store has doubled,
 
     rho_t = (tau + P_t / B)^-kappa min(1, S B / P_t)^(1 - kappa)
 
@@ -75,11 +76,14 @@ class Clock:
         """A_t: the first pass over what was there, and all that was added since."""
         return min(self.looked_at, self.found) + self.added - self.added_before
 
-    def passed(self, totals: Totals, n_documents: int, passes: int = 5) -> Clock:
+    def passed(
+        self, totals: Totals, n_documents: int, passes: int = 5, begins_anew: bool = True
+    ) -> Clock:
         """After a step on a batch of n_documents, drawn when the store had these totals.
 
         Args:
             passes: looks at each document by which a phase is set back when something arrives.
+            begins_anew: whether a phase begins if the store has doubled since the last one began.
         """
         new = totals.added - self.added
         quiet, since = self.quiet, self.since_arrival
@@ -95,7 +99,7 @@ class Clock:
         documents, looks = self.phase_documents, self.phase_looks
         if new > 0:
             looks = min(looks, passes * totals.training)
-        if totals.training >= 2 * documents:
+        if totals.training >= 2 * documents and (begins_anew or not documents):
             documents, looks = totals.training, 0
         return replace(
             self,

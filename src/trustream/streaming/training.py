@@ -108,8 +108,11 @@ class Training:
         learned = kept.value
         clock = learned.clock or Clock.start(totals)
         looks = clock.looks(totals)
-        clock = clock.passed(totals, len(documents.keys), recipe.max_iter)
         rng, learner = self._others, self._learner()
+        population = learner.population(_size(totals))
+        # Where there are enough documents for the topics, more of them change these little.
+        are_few = population is None or population > totals.training
+        clock = clock.passed(totals, len(documents.keys), recipe.max_iter, are_few)
         kept.protect(generator_savepoint(rng))
         data = self.model.data(documents, self.n_words)
         state, window = learned.state, clock.window(totals)
@@ -129,7 +132,7 @@ class Training:
             looks=looks,
             window=window,
             new_share=drawn.new_share,
-            population=learner.population(_size(totals)),
+            population=population,
             protect=kept.protect,
         )
         # The step is done with this assignment, and not before.
