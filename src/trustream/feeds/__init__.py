@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from trustream.feeds.rating_files import read_ratings
     from trustream.feeds.results import IngestResult, Progress
     from trustream.feeds.store_tokeniser import TokeniserChange, agreed_tokeniser, change_tokeniser
-    from trustream.feeds.stored_phrases import AdoptedPhrases, adopt_phrases, stored_phrases
+    from trustream.feeds.phrase_adoption import AdoptedPhrases, adopt_phrases, stored_phrases
 
 __all__ = [
     "FORMATS",
@@ -69,7 +69,7 @@ __all__ = [
 
 # Loaded on first use: a process that helps to read a file should not wait for what others need.
 _HOME = {
-    "AdoptedPhrases": "stored_phrases",
+    "AdoptedPhrases": "phrase_adoption",
     "BadRecord": "errors",
     "BadRecordError": "errors",
     "Data": "data",
@@ -84,7 +84,7 @@ _HOME = {
     "Progress": "results",
     "RatingColumns": "options",
     "TokeniserChange": "store_tokeniser",
-    "adopt_phrases": "stored_phrases",
+    "adopt_phrases": "phrase_adoption",
     "agreed_tokeniser": "store_tokeniser",
     "change_tokeniser": "store_tokeniser",
     "find_files": "file_lists",
@@ -97,7 +97,7 @@ _HOME = {
     "read_ratings": "rating_files",
     "read_seed_words": "matrix_files",
     "read_vocabulary": "matrix_files",
-    "stored_phrases": "stored_phrases",
+    "stored_phrases": "phrase_adoption",
 }
 
 
