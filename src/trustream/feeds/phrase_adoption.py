@@ -164,7 +164,7 @@ def _rules_of(store: Store, kept: Specification | None) -> Tokeniser:
     if not store.settings.keep_order:
         raise FeedError(
             f"{store.name} keeps how often words are in documents, and not which stands beside "
-            "which: find phrases in files (learn_phrases, `trustream phrases FILE`), or make a "
+            "which: find phrases in files, by `trustream phrases FILE`, or make a "
             "store with keep_order=True (`trustream init --keep-order`)"
         )
     kept = kept or Tokeniser()
