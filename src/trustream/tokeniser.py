@@ -350,7 +350,6 @@ class Tokeniser:
         return checked_phrases(phrases, self._normal, self.is_word)
 
 
-
 def _is_gap(between: str) -> bool:
     """Whether words with this between them stand next to one another."""
     return between == " " or (_GAP.fullmatch(between) is not None and between.count("\n") <= 1)

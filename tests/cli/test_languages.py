@@ -150,5 +150,7 @@ def test_wrong_calls_for_phrases(tmp_path: Path) -> None:
     ]:
         result = call("phrases", *arguments)
         assert result.exit_code != 0 and message in result.output, result.output
-    result = call("init", tmp_path / "b.db", "--keep-order", "--vocabulary", write_list(tmp_path, "bank\n"))
+    result = call(
+        "init", tmp_path / "b.db", "--keep-order", "--vocabulary", write_list(tmp_path, "bank\n")
+    )
     assert "a fixed vocabulary takes none" in result.output

@@ -101,9 +101,7 @@ def phrases(
         _tell(adopted, repeatable(stores[0]))
 
 
-def _of_store(
-    store: str, phrases: Phrases, adopt: bool
-) -> tuple[Phrases, AdoptedPhrases | None]:
+def _of_store(store: str, phrases: Phrases, adopt: bool) -> tuple[Phrases, AdoptedPhrases | None]:
     from trustream.feeds import adopt_phrases, stored_phrases
 
     with opened(store) as found:

@@ -185,9 +185,7 @@ class DocumentStore(SavedBytes, Store):
                 database.erase(rewrite=False, wait=_AFTER_DELETE)
         return n_deleted, places
 
-    def rejoin(
-        self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int = 1000
-    ) -> int:
+    def rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int = 1000) -> int:
         if n < 1:
             raise ValueError(f"n is {n}; give a number of documents, 1 or more")
         return self._rejoin(join, mark, n)

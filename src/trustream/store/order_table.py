@@ -60,7 +60,9 @@ class OrderTable(ABC):
 
     def mark_orders(self, numbers: Sequence[int], mark: int) -> None:
         """Give the words of documents another mark."""
-        self._select_in(f"UPDATE word_order SET mark = {int(mark)} WHERE document", "bigint", numbers)
+        self._select_in(
+            f"UPDATE word_order SET mark = {int(mark)} WHERE document", "bigint", numbers
+        )
 
     def remove_orders(self, numbers: Sequence[int]) -> None:
         """Remove the orders of documents, by their numbers."""

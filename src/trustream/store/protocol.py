@@ -121,9 +121,7 @@ class Store(Leasing, Protocol):
             on_unknown: called afterwards with each key that no document had, once.
         """
 
-    def rejoin(
-        self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int = 1000
-    ) -> int:
+    def rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int = 1000) -> int:
         """Make the words of some documents anew from the order in which they stood.
 
         For stores that keep it (`Settings.keep_order`), after the phrases of the tokeniser have

@@ -18,7 +18,7 @@ from trustream.topics import growth, topic_model_files
 from trustream.topics.estimator_words import known_words, own_copy
 from trustream.topics.kept_documents import KeptDocuments
 from trustream.topics.learned_topics import PendingStep
-from trustream.topics.phrase_spool import PhraseSpool
+from trustream.topics.phrase_words import PhraseWords
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
 from trustream.topics.topic_set import as_topics
@@ -47,11 +47,12 @@ class TopicModel(TopicViews):
         a copy of it is fitted to the first texts, decides by itself which words there are, and has
         no new words later. For those give ``vectoriser.build_analyzer()``.
     phrases : bool or Phrases, default=False
-        Whether words that belong together, such as "new york", become one, "new_york". Phrases are
-        found in the texts of `fit`, or of the first `partial_fit`, and are a part of the tokeniser
-        from then on. Give `trustream.phrases.Phrases(...)` for other settings than its own, or with
-        counts of other texts. Until they are known the words of all texts are held in memory, as
-        numbers. It needs a `Tokeniser`, or None.
+        Whether words that belong together, such as "new york", become one, "new_york". Pairs of
+        words are counted in the texts of `fit` and of each `partial_fit`; phrases that are found
+        with them are joined in these texts and are a part of the tokeniser from then on. Give
+        `trustream.phrases.Phrases(...)` for other settings than its own, or with counts of other
+        texts. While a call looks for them, the words of its texts are held in memory, as numbers.
+        It needs a `Tokeniser`, or None.
     min_documents : int, default=None
         A word is used once it is in so many documents. None is 5, and fewer if there are fewer
         than 100 documents: one of 20.
@@ -188,6 +189,8 @@ class TopicModel(TopicViews):
         lda.set_params(**{name: getattr(model, name) for name in given})
         rules = WordRules(model.min_documents, model.max_fraction, model.max_words)
         words, seed = known_words(lda, tokeniser, rules), _seed(model.random_state)
+        if model.phrases and isinstance(words, GrowingWords):
+            words = PhraseWords(**vars(words), phrases=model._phrase_settings)
         lda.set_words(words.words, tokenise=words.specification)
         model._set(seed, words, lda, KeptDocuments(model.keep_documents, seed))
         return model
@@ -222,6 +225,11 @@ class TopicModel(TopicViews):
         no more, and one with a vectoriser never does. Of rarer words up to 200,000 are remembered,
         the most frequent ones. If the model knows no word of the texts yet, words are counted and
         no step is taken.
+
+        With `phrases`, so do phrases, as soon as all texts so far show that their words belong
+        together: they are one word in these texts and in those that come later, also for
+        `transform`. What was learned from earlier texts, and the documents that are kept of them,
+        have the single words; `fit` makes one word in all texts.
 
         The first call begins with the words of its texts, so let it have a few hundred.
 
@@ -259,15 +267,11 @@ class TopicModel(TopicViews):
         words: Words = GrowingWords(as_function(self.tokeniser), rules)
         if is_vectoriser(self.tokeniser):
             words = VectorisedWords(self.tokeniser)
+        elif self.phrases:
+            words = PhraseWords(words.source, rules, phrases=self._phrase_settings)
         kept = KeptDocuments(self.keep_documents, seed)
         noted = kept.noting()
-        if self.phrases:
-            settings = self.phrases if isinstance(self.phrases, Phrases) else Phrases()
-            spool = PhraseSpool(self.tokeniser or Tokeniser(), settings, noted.passing(chunks))
-            words = GrowingWords(as_function(spool.tokeniser), rules)
-            found = words.read(spool.chunks(), spool.counted)
-        else:
-            found = words.read(noted.passing(chunks))
+        found = words.read(noted.passing(chunks))
         if self.seed_words is not None:
             lda.words = list(found.new)
         learn(lda, found.counts)
@@ -277,6 +281,10 @@ class TopicModel(TopicViews):
         lda.set_words(words.words, tokenise=words.specification)
         self._set(seed, words, lda, kept)
         return self
+
+    @property
+    def _phrase_settings(self) -> Phrases:
+        return self.phrases if isinstance(self.phrases, Phrases) else Phrases()
 
     @property
     def phrases_(self) -> tuple[str, ...]:
@@ -292,7 +300,8 @@ class TopicModel(TopicViews):
         The file holds words, tokeniser, labels and all that learning needs, so that `partial_fit`
         goes on exactly as it would have. It is plain data: a tokeniser that is a function is kept
         by the name it has from `trustream.topics.register_tokeniser`. Documents are not saved, nor
-        anything of their texts but words: a loaded model is given texts to look at documents.
+        anything of their texts but words and, with `phrases`, how often pairs of words were found: a
+        loaded model is given texts to look at documents.
 
         Examples
         --------
@@ -311,7 +320,8 @@ class TopicModel(TopicViews):
     @classmethod
     def _from_contents(cls, contents: persist.Contents) -> Self:
         params, seed, words, lda = topic_model_files.from_contents(contents)
-        model = cls(**params, tokeniser=words.made_by)
+        phrases = words.phrases.empty() if isinstance(words, PhraseWords) else False
+        model = cls(**params, tokeniser=words.made_by, phrases=phrases)
         model._set(seed, words, lda, KeptDocuments(model.keep_documents, seed))
         return model
 
