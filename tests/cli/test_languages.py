@@ -123,6 +123,8 @@ def test_phrases_of_a_store(tmp_path: Path) -> None:
     assert "30 of them joined by other phrases: trustream phrases" in ok("status", store).stdout
     ok("phrases", store, "--adopt", "--min-count", 1000)
     assert words_of(store) == {"bank", "rates", "new_york", "times"}
+    deleted = ok("delete", store, "a.txt:1")
+    assert "The 2 phrases of the tokeniser stay" in deleted.stdout
     ok("export", store, tmp_path / "model.safetensors")
     question = tmp_path / "question.txt"
     question.write_text("New York Times\n")

@@ -63,10 +63,11 @@ def phrases(
 
     The words of a phrase stand next to one another, with no stop word between them.
 
-    A STORE that keeps the order of words (`init --keep-order`) has the phrases of the documents that
-    are in it now; those that it joins already are not named. --adopt makes one word of each, such as
-    new_york, in its documents and in all texts that come from then on. Train the model then: these
-    are new words for it. Run it again for longer phrases, or if it was stopped half-way.
+    A STORE that keeps the order of words (`init --keep-order`) has the phrases of the documents
+    that are in it now; those that it joins already are not named. --adopt makes one word of each,
+    such as new_york, in its documents and in all texts that come from then on. Train the model
+    then: these are new words for it. Run it again for longer phrases, or if it was stopped
+    half-way.
 
     The list of files is for `init` or `tokeniser` (--phrases): the phrases are one word in texts
     that come from then on.

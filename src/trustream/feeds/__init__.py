@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from trustream.feeds.items import Item, Mark
     from trustream.feeds.matrix_files import read_seed_words, read_vocabulary
     from trustream.feeds.options import Options, RatingColumns
+    from trustream.feeds.phrase_adoption import AdoptedPhrases, adopt_phrases, stored_phrases
     from trustream.feeds.phrase_learning import learn_phrases
     from trustream.feeds.rating_files import read_ratings
     from trustream.feeds.results import IngestResult, Progress
     from trustream.feeds.store_tokeniser import TokeniserChange, agreed_tokeniser, change_tokeniser
-    from trustream.feeds.phrase_adoption import AdoptedPhrases, adopt_phrases, stored_phrases
 
 __all__ = [
     "FORMATS",

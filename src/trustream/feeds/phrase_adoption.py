@@ -1,13 +1,15 @@
 """Find phrases in the documents that have come to a store, and join them there.
 
 A store that is made with `keep_order` keeps in which order the words of its texts stood, in the
-transaction that adds a document, and lets it go with the document. So the counts of pairs are at any
-time those of the documents that are there: each counted once, whoever was killed, and nothing of one
-that was deleted. They are taken in one pass, in bounded memory (`trustream.phrases.Phrases`).
+transaction that adds a document, and lets it go with the document. So the counts of pairs are at
+any time those of the documents that are there: each counted once, whoever was killed, and nothing
+of one that was deleted. They are taken in one pass, in bounded memory (`phrases.Phrases`). Counts
+that are kept by themselves, in the place of the order, could not be rid of what a document has
+brought that is deleted: nobody would know what that was.
 
-Phrases are not joined by themselves while documents come in. Whatever joins them changes the words of
-all texts, and so what models know: it has to be done at once for documents and tokeniser, and
-somebody has to look at the list. `adopt_phrases` does it.
+Phrases are not joined by themselves while documents come in. What joins them changes the words of
+all texts, and so what models know: documents and tokeniser have to change together, and somebody
+should look at the list. `adopt_phrases` does it.
 """
 
 from __future__ import annotations

@@ -139,6 +139,7 @@ class Writer:
         check_size(both, of_record, kept)
         counters.sequence += 1
         n_before = counters.next_document
+        times: tuple[list[float], Sequence[bool | None]]
         if words_only:
             times = [rows[i].time for i in of_record], [rows[i].arrival for i in of_record]
         else:

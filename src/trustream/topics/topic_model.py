@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from numbers import Real
 from typing import Any, Self
-
-import numpy as np
 
 from trustream import persist
 from trustream.estimators import LatentDirichletAllocation
 from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.evaluation.validation import whole_number
 from trustream.phrases import Phrases
-from trustream.text import Tokeniser
 from trustream.topics import growth, topic_model_files
 from trustream.topics.estimator_words import known_words, own_copy
 from trustream.topics.kept_documents import KeptDocuments
 from trustream.topics.learned_topics import PendingStep
+from trustream.topics.model_parameters import (
+    checked_phrases,
+    checked_share,
+    drawn_seed,
+    optional_number,
+)
 from trustream.topics.phrase_words import PhraseWords
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
@@ -127,11 +129,11 @@ class TopicModel(TopicViews):
         self.n_topics = whole_number("n_topics", n_topics)
         check_source(tokeniser)
         self.tokeniser = tokeniser
-        self.phrases = _checked_phrases(phrases, tokeniser)
-        self.min_documents = _optional("min_documents", min_documents, 1)
-        self.max_fraction = _checked_share(max_fraction)
-        self.max_words = _optional("max_words", max_words, 1)
-        self.keep_documents = _optional("keep_documents", keep_documents, 0)
+        self.phrases = checked_phrases(phrases, tokeniser)
+        self.min_documents = optional_number("min_documents", min_documents, 1)
+        self.max_fraction = checked_share(max_fraction)
+        self.max_words = optional_number("max_words", max_words, 1)
+        self.keep_documents = optional_number("keep_documents", keep_documents, 0)
         if is_vectoriser(tokeniser) and not min_documents is max_fraction is None:
             raise ValueError(
                 f"the {type(tokeniser).__name__} decides which words there are: set its min_df and "
@@ -188,7 +190,7 @@ class TopicModel(TopicViews):
         model = cls(lda.n_components, tokeniser=tokeniser, **given | params)
         lda.set_params(**{name: getattr(model, name) for name in given})
         rules = WordRules(model.min_documents, model.max_fraction, model.max_words)
-        words, seed = known_words(lda, tokeniser, rules), _seed(model.random_state)
+        words, seed = known_words(lda, tokeniser, rules), drawn_seed(model.random_state)
         if model.phrases and isinstance(words, GrowingWords):
             words = PhraseWords(**vars(words), phrases=model._phrase_settings)
         lda.set_words(words.words, tokenise=words.specification)
@@ -260,7 +262,7 @@ class TopicModel(TopicViews):
         return self
 
     def _begin(self, texts: Any, learn: Callable[[Any, Any], Any]) -> Self:
-        chunks, seed = text_chunks(texts), _seed(self.random_state)
+        chunks, seed = text_chunks(texts), drawn_seed(self.random_state)
         shared = {name: getattr(self, name) for name in topic_model_files.SHARED}
         lda = LatentDirichletAllocation(self.n_topics, random_state=seed, **shared)
         rules = WordRules(self.min_documents, self.max_fraction, self.max_words)
@@ -268,7 +270,7 @@ class TopicModel(TopicViews):
         if is_vectoriser(self.tokeniser):
             words = VectorisedWords(self.tokeniser)
         elif self.phrases:
-            words = PhraseWords(words.source, rules, phrases=self._phrase_settings)
+            words = PhraseWords(as_function(self.tokeniser), rules, phrases=self._phrase_settings)
         kept = KeptDocuments(self.keep_documents, seed)
         noted = kept.noting()
         found = words.read(noted.passing(chunks))
@@ -300,8 +302,8 @@ class TopicModel(TopicViews):
         The file holds words, tokeniser, labels and all that learning needs, so that `partial_fit`
         goes on exactly as it would have. It is plain data: a tokeniser that is a function is kept
         by the name it has from `trustream.topics.register_tokeniser`. Documents are not saved, nor
-        anything of their texts but words and, with `phrases`, how often pairs of words were found: a
-        loaded model is given texts to look at documents.
+        anything of their texts but words and, with `phrases`, how often pairs of words were found:
+        a loaded model is given texts to look at documents.
 
         Examples
         --------
@@ -324,44 +326,3 @@ class TopicModel(TopicViews):
         model = cls(**params, tokeniser=words.made_by, phrases=phrases)
         model._set(seed, words, lda, KeptDocuments(model.keep_documents, seed))
         return model
-
-
-def _seed(random_state: Any) -> int:
-    """The integer that everything is drawn from."""
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if whole and 0 <= random_state < 2**32:
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**32, dtype=np.uint32))
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return int(np.random.default_rng(random_state).integers(2**32))
-    raise ValueError(
-        f"random_state is {random_state!r:.60}, expected an integer from 0 to 2**32 - 1, a "
-        "Generator, a RandomState or None"
-    )
-
-
-def _checked_phrases(value: Any, tokeniser: Any) -> bool | Phrases:
-    if not isinstance(value, bool | Phrases):
-        raise ValueError(
-            f"phrases is of type {type(value).__name__}, expected True, False or a Phrases; a list "
-            "of phrases is for Tokeniser(phrases=...)"
-        )
-    if value and not isinstance(tokeniser, Tokeniser | None):
-        raise ValueError(
-            f"phrases are found in the words of a Tokeniser, and the tokeniser is of type "
-            f"{type(tokeniser).__name__}: give a Tokeniser, or leave phrases out"
-        )
-    return value
-
-
-def _optional(name: str, value: Any, least: int) -> int | None:
-    return None if value is None else whole_number(name, value, least)
-
-
-def _checked_share(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise ValueError(f"max_fraction is {value!r}, expected a share above 0, up to 1, or None")
-    return float(value)
