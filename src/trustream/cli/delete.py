@@ -113,7 +113,7 @@ def _print(name: str, result: Any, server: bool, store: str) -> None:
     if result.n_phrases and n:
         echo(
             f"The {result.n_phrases:,} phrases of the tokeniser stay, also those that were found "
-            f"in what was deleted: trustream tokeniser {store} --json shows them, and --phrases FILE "
+            f"in what was deleted: trustream tokeniser {store} --json shows them, --phrases FILE "
             "sets others."
         )
     if result.models and n:
