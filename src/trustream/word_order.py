@@ -84,6 +84,8 @@ class OrderedTokeniser:
 
     def join(self, words: Sequence[str]) -> list[str]:
         """Return the words of a stretch, with one word for each phrase."""
+        if len(words) < 2 or not self.mark:
+            return list(words)
         return [word for word in self._join(words) if len(word) <= self._most]
 
 
