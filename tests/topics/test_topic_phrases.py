@@ -104,6 +104,18 @@ def test_a_model_of_an_estimator_finds_phrases_from_then_on() -> None:
     assert "guinea pig" in model.phrases_ and "guinea_pig" in model.words_
 
 
+def test_bounded_counts_are_in_files_with_their_errors() -> None:
+    rng = np.random.default_rng(0)
+    counted = Phrases(max_counts=5, min_count=2, threshold=-1, scoring="log-likelihood")
+    counted.update([rng.choice(list("abcdefgh"), 6).tolist() for _ in range(50)])
+    arrays, header = phrase_files.to_arrays(counted)
+    again = phrase_files.from_arrays(header, arrays)
+    assert counted.error > 0 and again.settings == counted.settings
+    for one, other in ((counted._words, again._words), (counted._pairs, again._pairs)):
+        assert vars(one) == vars(other)
+    assert again.found() == counted.found()
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
