@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chi2_contingency
 
+from trustream.bounded_counts import BoundedCounts
 from trustream.phrase_joining import PhraseJoiner
-from trustream.phrases import BoundedCounts, Phrases, find_phrases, log_likelihood, npmi
+from trustream.phrases import Phrases, find_phrases, log_likelihood, npmi
 from trustream.text import Tokeniser
 
 STRETCHES = st.lists(st.lists(st.sampled_from("abcde"), max_size=8), max_size=12)

@@ -19,14 +19,13 @@ pair that is frequent.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from itertools import pairwise
 from math import log
 from typing import Any
 
+from trustream.bounded_counts import BoundedCounts
 from trustream.text import Tokeniser
 
 
@@ -46,59 +45,6 @@ class Phrase:
     text: str
     count: int
     score: float
-
-
-class BoundedCounts:
-    """Counts of the most frequent of any number of things, with a bound on what they lack.
-
-    Once there are more than 2k counts, the (k+1)-th largest, t, is subtracted from all of them,
-    and those that are not positive go. With n things counted, and e the sum of all such t,
-
-        c(x) <= true count of x <= c(x) + e   and   e <= (n - sum_x c(x)) / (k + 1),
-
-    because each t was taken from k + 1 counts or more (Misra and Gries, 1982). Counts of two parts
-    add up to counts of the whole with the same bound (Agarwal et al., 2012).
-
-    Parameters
-    ----------
-    most : int
-        k. At most 2k counts are held between two calls of `add`.
-
-    Examples
-    --------
-    >>> counts = BoundedCounts(2)
-    >>> counts.add(["a"] * 5 + ["b"] * 4 + ["c", "d", "e"])
-    >>> dict(counts.counts), counts.error
-    ({'a': 4, 'b': 3}, 1)
-    """
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self.counts: Counter[Any] = Counter()
-        self.n = 0
-        self.error = 0
-
-    def add(self, things: Iterable[Any]) -> None:
-        """Count some more."""
-        things = list(things)
-        self.counts.update(things)
-        self.n += len(things)
-        self._clear()
-
-    def merged(self, other: BoundedCounts) -> BoundedCounts:
-        """Return counts of what both have counted."""
-        found = BoundedCounts(min(self.most, other.most))
-        found.counts = self.counts + other.counts
-        found.n, found.error = self.n + other.n, self.error + other.error
-        found._clear()
-        return found
-
-    def _clear(self) -> None:
-        if len(self.counts) <= 2 * self.most:
-            return
-        taken = nlargest(self.most + 1, self.counts.values())[-1]
-        self.counts = Counter({x: n - taken for x, n in self.counts.items() if n > taken})
-        self.error += taken
 
 
 class Phrases:
@@ -200,10 +146,7 @@ class Phrases:
 
     def copy(self) -> Phrases:
         """Return the same, with counts of its own."""
-        found = self._empty()
-        found._words = self._words.merged(BoundedCounts(self.max_counts))
-        found._pairs = self._pairs.merged(BoundedCounts(self.max_counts))
-        return found
+        return self.merge(self.empty())
 
     def merge(self, other: Phrases) -> Phrases:
         """Return the phrases of what both have counted, by the settings of this one.
@@ -213,14 +156,20 @@ class Phrases:
         >>> one.merge(other).found()[0].count
         2
         """
-        found = self._empty()
+        found = self.empty()
         found._words = self._words.merged(other._words)
         found._pairs = self._pairs.merged(other._pairs)
         return found
 
-    def _empty(self) -> Phrases:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The arguments that it was made with."""
         names = ("min_count", "threshold", "scoring", "max_phrases", "max_counts")
-        return Phrases(**{name: getattr(self, name) for name in names})
+        return {name: getattr(self, name) for name in names}
+
+    def empty(self) -> Phrases:
+        """Return one with the same settings that has counted nothing."""
+        return Phrases(**self.settings)
 
     def score(self, first: str, second: str) -> float:
         """Return the score of a pair; minus infinity if it was not found.

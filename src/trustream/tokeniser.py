@@ -217,6 +217,14 @@ class Tokeniser:
         words = self.pattern, self.min_length, self.stop_words, self.lower, self._dotless
         return *words, self.drop_marks, self.segmenter, self.phrases
 
+    def is_word(self, word: str) -> bool:
+        """Whether it is long enough for a word, and none that is left out.
+
+        >>> Tokeniser().is_word("york"), Tokeniser().is_word("the"), Tokeniser().is_word("ny")
+        (True, False, False)
+        """
+        return bool(word) and word not in self._stop_words and self._is_long(word)
+
     def with_phrases(self, phrases: Iterable[str]) -> Tokeniser:
         """Return a tokeniser that makes one word of more phrases than this one.
 
@@ -339,11 +347,7 @@ class Tokeniser:
             return ()
         if self._segmenter in segmenters.N_GRAMS:
             raise ValueError(f"phrases are made of words, and {self._segmenter} are none")
-        return checked_phrases(phrases, self._normal, self._is_word)
-
-    def _is_word(self, word: str) -> bool:
-        """Whether a text may have it as one of its words."""
-        return bool(word) and word not in self._stop_words and self._is_long(word)
+        return checked_phrases(phrases, self._normal, self.is_word)
 
 
 def _is_gap(between: str) -> bool:

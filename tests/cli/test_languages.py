@@ -93,3 +93,66 @@ def test_a_function_of_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert "registered as by-spaces" in ok("tokeniser", store).stdout
     both = call("init", tmp_path / "b.db", "--function", "by-spaces", "--language", "de")
     assert both.exit_code == 2 and "leave the other options out" in both.stderr
+
+
+def test_phrases_of_a_store(tmp_path: Path) -> None:
+    feed, store = tmp_path / "a.txt", tmp_path / "topics.db"
+    feed.write_text("A bank in New York\nrates in New York\nbank rates: New York (Times)\n" * 10)
+    ok("init", store, "--min-documents", 1, "--keep-order", "--topics", 2)
+    ok("ingest", store, feed)
+    found = ok("phrases", store)
+    assert found.stdout == ok("phrases", feed).stdout == "new york\n"
+    assert "1 phrases in 110 words" in found.stderr
+    assert "0 phrases, order of words kept of 30 documents" in ok("status", store).stdout
+    assert "york" in words_of(store), "nothing is changed yet"
+    ok("train", store, "--steps", 3)
+    adopted = ok("phrases", store, "--adopt")
+    assert adopted.stdout == "new york\n"
+    assert "joins 1 phrases now; the words of 30 documents were made anew" in adopted.stderr
+    assert f"new words for models, which do not know them yet: trustream train {store}" in (
+        adopted.stderr
+    )
+    assert words_of(store) == {"bank", "rates", "new_york", "times"}
+    assert "new york" not in ok("phrases", store).stdout
+    ok("train", store, "--steps", 3)
+    assert "new_york" in ok("topics", store).stdout
+    # All that texts come to splits them as the store does now.
+    ok("tokeniser", store, "--phrases", write_list(tmp_path, "new york times\nnew york\n"))
+    state = json.loads(ok("status", store, "--json").stdout)["phrases"]
+    assert state == {"n_phrases": 2, "n_ordered": 30, "n_left": 30, "n_without_order": 0}
+    assert "30 of them joined by other phrases: trustream phrases" in ok("status", store).stdout
+    ok("phrases", store, "--adopt", "--min-count", 1000)
+    assert words_of(store) == {"bank", "rates", "new_york", "times"}
+    deleted = ok("delete", store, "a.txt:1")
+    assert "The 2 phrases of the tokeniser stay" in deleted.stdout
+    ok("export", store, tmp_path / "model.safetensors")
+    question = tmp_path / "question.txt"
+    question.write_text("New York Times\n")
+    for model in (store, tmp_path / "model.safetensors"):
+        ok("transform", model, question)
+
+
+def write_list(folder: Path, text: str) -> Path:
+    path = folder / "list.txt"
+    path.write_text(text)
+    return path
+
+
+def test_wrong_calls_for_phrases(tmp_path: Path) -> None:
+    feed, store = tmp_path / "a.txt", tmp_path / "topics.db"
+    feed.write_text("A bank in New York\n" * 10)
+    ok("init", store, "--topics", 2)
+    for arguments, message in [
+        ((store,), "init --keep-order"),
+        ((store, feed), "Give one STORE, or files"),
+        ((feed, "--adopt"), "--adopt is for a STORE"),
+        ((store, "--language", "de"), "options of texts are for files"),
+        ((store, "--format", "text"), "options of texts are for files"),
+        ((tmp_path / "none.db",), "none.db"),
+    ]:
+        result = call("phrases", *arguments)
+        assert result.exit_code != 0 and message in result.output, result.output
+    result = call(
+        "init", tmp_path / "b.db", "--keep-order", "--vocabulary", write_list(tmp_path, "bank\n")
+    )
+    assert "a fixed vocabulary takes none" in result.output

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from trustream.store import Record, Settings, StoredText
 from trustream.store.document_slots import is_held_out
+from trustream.word_order import OrderedWords
 
 
 class MemoryStore:
@@ -19,6 +20,8 @@ class MemoryStore:
         self.times: dict[str, float] = {}
         self.texts: dict[str, list[str]] = {}
         self.titles: dict[str, str] = {}
+        # Words as they stood; None once some came without an order.
+        self.orders: dict[str, list[list[str]] | None] = {}
         self.seen: set[str] = set()
         # Documents and words in the order of their first appearance; no number is used twice.
         self.numbers: dict[str, int] = {}
@@ -78,6 +81,7 @@ class MemoryStore:
             del self.times[key]
             self.texts.pop(key, None)
             self.titles.pop(key, None)
+            self.orders.pop(key, None)
         return replaced
 
     def _append(self, record: Record, waiting: dict[str, None], active: set[str | None]) -> None:
@@ -88,6 +92,9 @@ class MemoryStore:
             self.added += not is_held_out(record.key, self.settings.held_out)
         document = self.documents[record.key]
         self.times[record.key] = max(self.times.get(record.key, record.time), record.time)
+        before = self.orders.setdefault(record.key, [])
+        is_known = before is not None and isinstance(record.words, OrderedWords)
+        self.orders[record.key] = [*before, *record.words.stretches] if is_known else None
         if record.text:
             self.texts.setdefault(record.key, []).append(record.text)
         if record.title:
@@ -134,6 +141,7 @@ class MemoryStore:
             del self.documents[key], self.times[key], self.numbers[key]
             self.texts.pop(key, None)
             self.titles.pop(key, None)
+            self.orders.pop(key, None)
         self._let_go()
         return len(gone)
 
@@ -171,6 +179,12 @@ class MemoryStore:
             key: StoredText("\n".join(self.texts.get(key, []))[:limit], self.titles.get(key))
             for key in self.texts.keys() | self.titles.keys()
         }
+
+    def kept_orders(self) -> dict[str, list[list[str]]]:
+        """What the store keeps of the order of words."""
+        if not self.settings.keep_order:
+            return {}
+        return {key: order for key, order in self.orders.items() if order is not None}
 
     def visible(self) -> dict[str, dict[str, int]]:
         """Documents in the order of arrival, with active words."""

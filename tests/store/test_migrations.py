@@ -20,9 +20,15 @@ EXTRA = Migration("9999_extra", *[("CREATE TABLE extra (x integer)",)] * 2)
 BROKEN = Migration("9999_broken", *[("CREATE TABLE extra (x integer)", "NOT SQL AT ALL")] * 2)
 
 
-TEXTS = next(step for step in MIGRATIONS if step.name == "0009_texts")
-# The settings of a store cannot be read without it.
+# The settings of a store cannot be read without these.
+SETTINGS = tuple(step for step in MIGRATIONS if step.name in ("0009_texts", "0010_word_order"))
+WITHOUT_ORDER = (
+    "DROP TABLE word_order",
+    "ALTER TABLE settings DROP COLUMN keep_order",
+    "DELETE FROM migration WHERE name = '0010_word_order'",
+)
 WITHOUT_TEXTS = (
+    *WITHOUT_ORDER,
     "DROP TABLE text",
     "ALTER TABLE settings DROP COLUMN keep_text",
     "ALTER TABLE document DROP COLUMN arrival",
@@ -51,9 +57,9 @@ def test_an_older_store_is_brought_up_to_date(
 @pytest.mark.parametrize("n", range(1, len(MIGRATIONS)))
 def test_each_released_step_leads_on(address: str, monkeypatch: pytest.MonkeyPatch, n: int) -> None:
     """A store with the first steps only, as an early version would have made it."""
-    use(monkeypatch, (*MIGRATIONS[: min(n, 8)], TEXTS))
+    use(monkeypatch, (*MIGRATIONS[: min(n, 8)], *SETTINGS))
     with open_store(address, min_documents=1) as old:
-        for statement in WITHOUT_TEXTS:
+        for statement in WITHOUT_TEXTS if n < 9 else WITHOUT_ORDER:
             # Not as a change of the store, for which the first steps have no tables.
             old._database._execute(statement)
     use(monkeypatch, MIGRATIONS)
@@ -87,7 +93,7 @@ def test_what_an_older_version_saved_has_a_version(
     """Also what it saves when a newer one has brought the store up to date that it has open."""
     monkeypatch.setattr(saved_bytes, "_PART", 3)
     names = [step.name for step in MIGRATIONS]
-    use(monkeypatch, (*MIGRATIONS[: names.index("0005_saved_version")], TEXTS))
+    use(monkeypatch, (*MIGRATIONS[: names.index("0005_saved_version")], *SETTINGS))
     with open_store(address) as old:
         old.save("model", b"many parts")
         old.save("model", b"parts again")

@@ -19,6 +19,7 @@ from hypothesis.stateful import (
 from tests.store.contents_of import check_running_totals, documents, known_words, times
 from tests.store.memory_store import MemoryStore
 from trustream.store import Record, open_store
+from trustream.word_order import OrderedWords
 
 WORDS = st.sampled_from([f"w{i}" for i in range(12)] + ["naïve", "日本", "🙂", "'; --", "a b"])
 KEYS = st.sampled_from([f"document {i}" for i in range(8)] + ["é", "%s"])
@@ -33,6 +34,7 @@ CONTENTS = st.one_of(
     MANY,
     st.lists(WORDS, max_size=4).map(tuple),
     st.dictionaries(WORDS, st.integers(1, 3), max_size=4),
+    st.lists(st.lists(WORDS, min_size=1, max_size=4), max_size=3).map(OrderedWords),
 )
 RECORDS = st.lists(
     st.builds(
@@ -59,6 +61,7 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             max_words=LIMITS,
             vocabulary=VOCABULARIES,
             keep_text=st.sampled_from([0, 0, 6, True]),
+            keep_order=st.booleans(),
         )
         def make(
             self,
@@ -66,11 +69,13 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             max_words: int | None,
             vocabulary: list[str] | None,
             keep_text: bool | int,
+            keep_order: bool,
         ) -> None:
             self.address = new_address()
             options: dict[str, Any] = {"held_out": 0.3, "keep_text": keep_text}
             if vocabulary is None:
                 options |= {"min_documents": min_documents, "max_words": max_words}
+                options |= {"keep_order": keep_order}
             self.store = open_store(self.address, vocabulary=vocabulary, **options)
             self.model = MemoryStore(self.store.settings, vocabulary)
 
@@ -117,6 +122,8 @@ def machine(new_address: Callable[[], str]) -> type[RuleBasedStateMachine]:
             assert list(found) == list(expected)
             assert times(self.store) == [model.times[key] for key in expected]
             assert self.store.texts(expected) == model.kept_texts()
+            orders = {order.key: order.stretches for order in self.store.word_orders(-1, 99)[0]}
+            assert orders == model.kept_orders()
             assert self.store.vocabulary().words == model.columns
             totals = self.store.totals()
             assert totals.documents == totals.training + totals.held_out == len(expected)

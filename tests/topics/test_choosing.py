@@ -87,6 +87,7 @@ def test_the_rule_and_its_words() -> None:
     assert "largest candidate" not in peak.reason
     edge = choice_of(scores({2: -6.5, 4: -6.2, 8: -6.0}))
     assert edge.at_edge and "try larger ones too" in edge.reason
+    assert "The curve still rises" in edge.reason and "peak" not in edge.reason
     broad = choice_of(scores({4: -6.5, 5: -6.02, 6: -6.0}))
     assert "a broad peak: from 5 to 6" in broad.reason
     # What is good again below a gap is the fewest, but not in a row with the best.

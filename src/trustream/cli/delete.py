@@ -110,6 +110,12 @@ def _print(name: str, result: Any, server: bool, store: str) -> None:
             "It was overwritten in the file, and the write-ahead log is empty; --rewrite also "
             "removes copies that SQLite leaves now and then, and earlier versions often."
         )
+    if result.n_phrases and n:
+        echo(
+            f"The {result.n_phrases:,} phrases of the tokeniser stay, also those that were found "
+            f"in what was deleted: trustream tokeniser {store} --json shows them, --phrases FILE "
+            "sets others."
+        )
     if result.models and n:
         echo(
             "The model has learned from what was deleted: a trace stays, perhaps for ever where "

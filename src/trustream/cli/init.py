@@ -33,6 +33,7 @@ Examples:
   trustream init news.db --topics 50 --seed-words seeds.json
   trustream init code.db --keep-case --word-pattern '\\w+'
   trustream init topics.db --keep-text                  # to show excerpts
+  trustream init topics.db --keep-order                 # to find phrases
   trustream init nachrichten.db --language de --phrases phrases.txt
 """
 
@@ -75,6 +76,11 @@ Examples:
     "[default: 10000, or that of the store]",
 )
 @click.option(
+    "--keep-order",
+    is_flag=True,
+    help="Keep the order of words too, so that phrases can be found in the STORE; it needs space.",
+)
+@click.option(
     "--seed-words",
     type=InputFile(),
     help='Words by which topics begin, as JSON: {"sports": ["team", "game"]}. The names become '
@@ -112,6 +118,7 @@ def init(
     vocabulary: Path | None,
     keep_text: bool,
     text_characters: int | None,
+    keep_order: bool,
     seed_words: Path | None,
     seed_strength: float | None,
     method: str,
@@ -137,6 +144,8 @@ def init(
         raise click.UsageError("--text-characters says how much --keep-text keeps: give both")
     if keep_text:
         options["keep_text"] = text_characters or True
+    if keep_order:
+        options["keep_order"] = True
     if vocabulary is not None:
         options["vocabulary"] = feeds.read_vocabulary(vocabulary)
     seeds = None if seed_words is None else feeds.read_seed_words(seed_words)

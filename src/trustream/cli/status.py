@@ -17,6 +17,7 @@ from trustream.cli.shared_parameters import (
 )
 
 if TYPE_CHECKING:
+    from trustream.feeds.phrase_adoption import PhraseState
     from trustream.streaming.status import ListedModel, ModelStatus
 
 _EPILOG = """\b
@@ -48,17 +49,28 @@ def status(store: str, name: str | None, as_json: bool) -> None:
         chosen = models[0]
     if as_json:
         listed = [{"name": model.name, **_values(model)} for model in models]
-        echo_json({**dataclasses.asdict(totals), **_values(chosen), "models": listed})
+        phrases = None if result.phrases is None else dataclasses.asdict(result.phrases)
+        values = {**dataclasses.asdict(totals), **_values(chosen), "phrases": phrases}
+        echo_json({**values, "models": listed})
         return
     echo(
         f"{totals.documents:,} documents ({totals.held_out:,} held out), {totals.tokens:,} tokens, "
         f"{totals.words:,} active words"
     )
+    if result.phrases is not None:
+        echo(_phrases(result.phrases, f"trustream phrases {repeatable(store)}"))
     if not models:
         echo(f"no model yet: trustream init {repeatable(store)}")
     for model in models:
         title = "" if len(models) == 1 and model.name == DEFAULT_NAME else f"{model.name}: "
         echo(title + _text(model, f"trustream train {repeatable(store)}"))
+
+
+def _phrases(state: PhraseState, command: str) -> str:
+    text = f"{state.n_phrases:,} phrases, order of words kept of {state.n_ordered:,} documents"
+    if state.n_left:
+        text += f", {state.n_left:,} of them joined by other phrases: {command} --adopt"
+    return text
 
 
 def _values(listed: ListedModel | None) -> dict[str, Any]:

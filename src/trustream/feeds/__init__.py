@@ -12,7 +12,8 @@ bad records among it, and stores nothing. `read_documents` yields the documents 
 `read_data` tells documents from matrices, `read_matrix` returns a matrix, or documents as one,
 `read_ratings` the columns of a table of ratings, `read_vocabulary` words and
 `read_seed_words` words of topics. `change_tokeniser` lets a store split texts in
-another way, `learn_phrases` finds words that belong together.
+another way, `learn_phrases` finds words that belong together in files, `stored_phrases` in the
+documents of a store, and `adopt_phrases` joins them there.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from trustream.feeds.items import Item, Mark
     from trustream.feeds.matrix_files import read_seed_words, read_vocabulary
     from trustream.feeds.options import Options, RatingColumns
+    from trustream.feeds.phrase_adoption import AdoptedPhrases, adopt_phrases, stored_phrases
     from trustream.feeds.phrase_learning import learn_phrases
     from trustream.feeds.rating_files import read_ratings
     from trustream.feeds.results import IngestResult, Progress
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
+    "AdoptedPhrases",
     "BadRecord",
     "BadRecordError",
     "Data",
@@ -48,6 +51,7 @@ __all__ = [
     "Progress",
     "RatingColumns",
     "TokeniserChange",
+    "adopt_phrases",
     "agreed_tokeniser",
     "change_tokeniser",
     "find_files",
@@ -60,10 +64,12 @@ __all__ = [
     "read_ratings",
     "read_seed_words",
     "read_vocabulary",
+    "stored_phrases",
 ]
 
 # Loaded on first use: a process that helps to read a file should not wait for what others need.
 _HOME = {
+    "AdoptedPhrases": "phrase_adoption",
     "BadRecord": "errors",
     "BadRecordError": "errors",
     "Data": "data",
@@ -78,6 +84,7 @@ _HOME = {
     "Progress": "results",
     "RatingColumns": "options",
     "TokeniserChange": "store_tokeniser",
+    "adopt_phrases": "phrase_adoption",
     "agreed_tokeniser": "store_tokeniser",
     "change_tokeniser": "store_tokeniser",
     "find_files": "file_lists",
@@ -90,6 +97,7 @@ _HOME = {
     "read_ratings": "rating_files",
     "read_seed_words": "matrix_files",
     "read_vocabulary": "matrix_files",
+    "stored_phrases": "phrase_adoption",
 }
 
 

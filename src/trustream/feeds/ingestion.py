@@ -19,12 +19,18 @@ from trustream.feeds.quick_reading import quick_items
 from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.rows import Rows, each, records_of
 from trustream.feeds.sources import FileSource
-from trustream.feeds.store_tokeniser import WITHOUT_TEXT, agreed_tokeniser, check_unchanged
+from trustream.feeds.store_tokeniser import (
+    WITHOUT_TEXT,
+    agreed_tokeniser,
+    check_unchanged,
+    with_order,
+)
 from trustream.segmenters import unspaced_advice
 from trustream.store.errors import PositionError, RecordError
 from trustream.store.protocol import Store
 from trustream.store.records import Position, Record
 from trustream.text import leaves_clauses
+from trustream.word_order import OrderedTokeniser
 
 # Tokens after which a batch is stored, whatever its records, so that memory has a bound.
 _MAX_TOKENS = 500_000
@@ -135,7 +141,7 @@ def _with_tokeniser(store: Store, feed: Feed, given: Any) -> Feed:
     """The feed, its texts split as those of the store are, and kept if the store keeps texts."""
     if feed.format in WITHOUT_TEXT:
         return feed
-    tokenise = agreed_tokeniser(store, given, feed.source.name)
+    tokenise = with_order(store, agreed_tokeniser(store, given, feed.source.name))
     kept = store.settings.keep_text
     return feed._replace(options=replace(feed.options, tokenise=tokenise, keep_text=kept))
 
@@ -311,7 +317,10 @@ class _Run:
 
     def _note(self, records: Sequence[Record]) -> str | None:
         """What should be known of the words of some of the records."""
-        if self.feed.format in WITHOUT_TEXT or not leaves_clauses(self.feed.options.tokenise):
+        tokenise = self.feed.options.tokenise
+        if isinstance(tokenise, OrderedTokeniser):
+            tokenise = tokenise.tokeniser
+        if self.feed.format in WITHOUT_TEXT or not leaves_clauses(tokenise):
             return None
         some = range(0, len(records), 1 + len(records) // _LOOKED_AT)
         return unspaced_advice(word for i in some for word in islice(records[i].words, _LOOKED_AT))

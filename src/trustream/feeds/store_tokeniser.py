@@ -11,17 +11,20 @@ from dataclasses import dataclass
 
 from trustream.feeds.errors import FeedError
 from trustream.store.errors import StoreError
+from trustream.store.limits import MAX_CHARACTERS
 from trustream.store.protocol import Store
 from trustream.text import BEFORE_MARKS, Tokeniser
 from trustream.tokenisers import (
     CustomTokeniser,
     Specification,
     Tokenise,
+    described,
     difference,
     function_of,
     python_name,
     specification,
 )
+from trustream.word_order import OrderedTokeniser
 
 # Formats in which words come as words.
 WITHOUT_TEXT = ("ratings", "uci", "ldac")
@@ -104,6 +107,24 @@ def agreed_tokeniser(store: Store, given: Tokenise | None, feed: str) -> Tokenis
             f"first, by the same options of `trustream tokeniser {store.name}`"
         )
     return given
+
+
+def with_order(store: Store, tokenise: Tokenise) -> Tokenise:
+    """Return the same tokeniser for a feed; one that tells the order of words if that is kept.
+
+    Raises:
+        FeedError: the store keeps the order, and the tokeniser is a function, which has none.
+    """
+    if not store.settings.keep_order:
+        return tokenise
+    kept = specification(tokenise)
+    if not isinstance(kept, Tokeniser):
+        raise FeedError(
+            f"{store.name} keeps the order of words, to find phrases, and {described(kept)} come "
+            "without one: set a tokeniser by `trustream tokeniser`, or make a store without "
+            "keep_order"
+        )
+    return OrderedTokeniser(kept, MAX_CHARACTERS)
 
 
 def check_unchanged(store: Store, before: Specification | None) -> None:

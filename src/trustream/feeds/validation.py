@@ -20,6 +20,7 @@ from trustream.feeds.options import MAX_WORDS, Options
 from trustream.store.coded_words import CodedWords
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
 from trustream.store.records import Record
+from trustream.word_order import OrderedWords
 
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 2
@@ -87,7 +88,7 @@ def make_words(tokenise: Callable[[str], Sequence[str]], text: str) -> Sequence[
     ['short']
     """
     found = tokenise(text)
-    if type(found) is CodedWords:  # which come without
+    if type(found) in (CodedWords, OrderedWords):  # which come without
         return found
     words = list(found)
     if words and max(map(len, words)) > MAX_CHARACTERS:

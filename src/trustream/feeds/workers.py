@@ -27,6 +27,7 @@ from trustream.feeds.rows import Rows
 from trustream.feeds.sources import FileSource
 from trustream.feeds.worker_process import HEADER, Answer, Task, Unpacker, frame
 from trustream.text import Tokeniser, letter_rules, tokenise
+from trustream.word_order import OrderedTokeniser
 
 # Bytes of a file from which on processes pay, compressed ones counted several times.
 LARGE = 2**25
@@ -53,7 +54,8 @@ def can_share(feed: Feed) -> bool:
     >>> can_share(open_feed(io.BytesIO(), format="text"))
     False
     """
-    plain = feed.options.tokenise is tokenise or type(feed.options.tokenise) is Tokeniser
+    given = feed.options.tokenise
+    plain = given is tokenise or type(given) in (Tokeniser, OrderedTokeniser)
     is_file = isinstance(feed.source, FileSource) and not feed.source.follow
     return os.name == "posix" and bool(sys.executable) and is_file and plain and feed.format in ENDS
 

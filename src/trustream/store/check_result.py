@@ -55,6 +55,11 @@ KINDS = {
         "a repair removes them; ingest these documents again to have their texts",
         repairable=True,
     ),
+    "orders": Kind(
+        "orders of words cannot be read, or no document has them",
+        "a repair removes them; ingest these documents again to find phrases in them",
+        repairable=True,
+    ),
     "repeated": Kind("what should be there once is there several times", _RESTORE),
     "keys": Kind("keys are not valid", _RESTORE),
     "numbers": Kind("numbers of documents are not valid", _RESTORE),

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from trustream.store.lease_table import LeaseTable
 from trustream.store.migrations import missing
+from trustream.store.order_table import OrderTable
 from trustream.store.records import Position, Settings
 from trustream.store.restore_detector import RestoreDetector
 from trustream.store.table_rows import Counters, DocumentRow, LostWords
@@ -27,11 +28,11 @@ T = TypeVar("T")
 FirstSettings = Callable[["Database"], Settings]
 
 DOCUMENT = "place, number, key, time, content, arrival"
-_SETTINGS = "held_out, min_documents, max_words, fixed, keep_text"
+_SETTINGS = "held_out, min_documents, max_words, fixed, keep_text, keep_order"
 _LOST_WORDS = "documents, tokens, words, repaired"
 
 
-class Database(LeaseTable, TextTable):
+class Database(LeaseTable, TextTable, OrderTable):
     """A database that holds one store.
 
     Args:
@@ -95,14 +96,14 @@ class Database(LeaseTable, TextTable):
             self._execute("INSERT INTO migration VALUES (?, ?)", step.name, time.time())
         if not applied:
             self._execute(
-                f"INSERT INTO settings ({_SETTINGS}) VALUES (?, ?, ?, ?, ?)",
+                f"INSERT INTO settings ({_SETTINGS}) VALUES (?, ?, ?, ?, ?, ?)",
                 *astuple(first(self)),
             )
 
     def _read_settings(self) -> Settings:
         query = f"SELECT {_SETTINGS} FROM settings"
-        held_out, min_documents, max_words, fixed, keep_text = self._execute(query).fetchone()
-        return Settings(held_out, min_documents, max_words, bool(fixed), keep_text)
+        held_out, least, most, fixed, keep_text, keep_order = self._execute(query).fetchone()
+        return Settings(held_out, least, most, bool(fixed), keep_text, bool(keep_order))
 
     def tokeniser(self, *, write: bool = False) -> str | None:
         """How texts become words, as JSON; with `write`, nobody else changes it meanwhile."""

@@ -27,6 +27,7 @@ from trustream.store.records import (
     Position,
     Record,
     Settings,
+    StoredOrder,
     StoredText,
     Totals,
     Vocabulary,
@@ -184,6 +185,15 @@ class DocumentStore(SavedBytes, Store):
                 database.erase(rewrite=False, wait=_AFTER_DELETE)
         return n_deleted, places
 
+    def rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int = 1000) -> int:
+        if n < 1:
+            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        return self._rejoin(join, mark, n)
+
+    @guarded
+    def _rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int) -> int:
+        return self._writer.rejoin(join, mark, n)
+
     @guarded
     def erase(self, *, rewrite: bool = False) -> bool:
         return self._database.erase(rewrite=rewrite, wait=_TO_ERASE)
@@ -302,6 +312,17 @@ class DocumentStore(SavedBytes, Store):
     @guarded
     def _texts(self, keys: list[str]) -> dict[str, StoredText]:
         return self._reader.texts(keys)
+
+    @guarded
+    def word_orders(self, after: int = -1, n: int = 1000) -> tuple[list[StoredOrder], int]:
+        if n < 1:
+            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        return self._reader.word_orders(after, n)
+
+    @guarded
+    def count_orders(self, mark: int) -> tuple[int, int]:
+        database = self._database
+        return database.run(lambda: database.count_orders(mark), write=False)
 
     def vocabulary(self) -> Vocabulary:
         changes = self.vocabulary_since(-1)

@@ -24,6 +24,7 @@ from trustream.store.table_checks import (
     check_columns,
     check_frequencies,
     check_names,
+    check_orders,
     check_texts,
     check_unique,
     check_used,
@@ -62,6 +63,7 @@ def check(
     check_unique(database, findings)
     check_names(database, findings)
     wrong_texts = check_texts(database, findings)
+    wrong_orders = check_orders(database, findings)
     check_used(database, words, recount, findings)
     active = check_columns(database, words, recount, findings)
     frequencies = check_frequencies(database, words, recount, findings)
@@ -71,9 +73,10 @@ def check(
     _find_suspects(database, lost, set(recount.keys), suspects)
     repaired: Collection[str] = ()
     if repairs:
-        if wrong_texts:
+        if wrong_texts or wrong_orders:
             database.overwrite()
             database.clear_texts(wrong_texts)
+            database.clear_orders(wrong_orders)
         repaired = repair(database, _later(counters, least), words, recount, active, findings)
         if lost is not None and lost.repaired is None:
             database.put_lost_words(lost._replace(repaired=time.time()))

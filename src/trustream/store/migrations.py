@@ -36,7 +36,7 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
 
     >>> [step.name for step in missing([], "new.db")]
     ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version',
-     '0006_leases', '0007_tokeniser', '0008_words_leave', '0009_texts']
+     '0006_leases', '0007_tokeniser', '0008_words_leave', '0009_texts', '0010_word_order']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -226,6 +226,24 @@ _TEXTS = Migration(
     ),
 )
 
+# The order of documents' words, by their numbers, in stores that keep it; the mark says by which
+# phrases the words of a document were joined.
+_WORD_ORDER = Migration(
+    "0010_word_order",
+    sqlite=(
+        "ALTER TABLE settings ADD COLUMN keep_order INTEGER NOT NULL DEFAULT 0",
+        "CREATE TABLE word_order (document INTEGER PRIMARY KEY, mark INTEGER NOT NULL,"
+        " content BLOB NOT NULL)",
+        "CREATE INDEX word_order_mark ON word_order (mark)",
+    ),
+    postgres=(
+        "ALTER TABLE settings ADD COLUMN keep_order boolean NOT NULL DEFAULT false",
+        "CREATE TABLE word_order (document bigint PRIMARY KEY, mark bigint NOT NULL,"
+        " content bytea NOT NULL)",
+        "CREATE INDEX word_order_mark ON word_order (mark)",
+    ),
+)
+
 MIGRATIONS = (
     _DOCUMENTS,
     _APPEND_IDS,
@@ -236,4 +254,5 @@ MIGRATIONS = (
     _TOKENISER,
     _WORDS_LEAVE,
     _TEXTS,
+    _WORD_ORDER,
 )

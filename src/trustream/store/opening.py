@@ -30,6 +30,7 @@ def open_store(
     vocabulary: Iterable[str] | None = None,
     tokeniser: Tokenise | None = None,
     keep_text: bool | int | EllipsisType = ...,
+    keep_order: bool | EllipsisType = ...,
 ) -> DocumentStore:
     """Open a document store, or make a new one if there is none.
 
@@ -46,6 +47,9 @@ def open_store(
             does not have one yet. Of another function the name is kept.
         keep_text: whether to keep texts that records come with (`Record.text`), the first 10,000
             characters of each document; or how many characters instead. A new store keeps none
+            unless it is told to.
+        keep_order: whether to keep the order of the words of texts, so that phrases can be found
+            in the documents of the store (`trustream.feeds.stored_phrases`). A new store does not
             unless it is told to.
 
     Settings that are left out are those that the store was made with, or the defaults of
@@ -67,6 +71,8 @@ def open_store(
     _check(given)
     if keep_text is not ...:
         given["keep_text"] = _check_keep_text(keep_text)
+    if keep_order is not ...:
+        given["keep_order"] = _check_keep_order(keep_order, words is not None)
     kept = None if tokeniser is None else specification(tokeniser)
     settings = replace(Settings(), **given)
     if settings.keep_text is True:
@@ -132,6 +138,17 @@ def _check_keep_text(value: Any) -> int:
     if value is not True and not (isinstance(value, int) and 0 <= value <= MAX_KEPT):
         raise ValueError(
             f"keep_text is {value!r}; give True, False, or a number of characters up to {MAX_KEPT}"
+        )
+    return value
+
+
+def _check_keep_order(value: Any, fixed: bool) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError(f"keep_order is {value!r:.60}; give True or False")
+    if value and fixed:
+        raise ValueError(
+            "keep_order is for finding phrases, which become new words, and a fixed vocabulary "
+            "takes none; give one of them"
         )
     return value
 

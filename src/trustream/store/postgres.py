@@ -36,7 +36,7 @@ _ABANDONED = 30 * 86400.0
 _READ = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 _TABLES = "SELECT table_name FROM information_schema.tables WHERE table_schema = ?"
 # Tables that hold words, keys, append ids, names of feeds or models.
-_ERASED = ("document", "text", "word", "seen", "feed", "saved")
+_ERASED = ("document", "text", "word_order", "word", "seen", "feed", "saved")
 _IDLE = pq.TransactionStatus.IDLE
 
 

@@ -86,13 +86,21 @@ class PostgresTables(Database):
             _transposed(moves, 2),
         )
 
-    # --- texts
+    # --- texts and orders of words
 
     def put_texts(self, texts: Sequence[tuple[int, bytes]]) -> None:
         self._connection.execute(
             "INSERT INTO text SELECT * FROM unnest(%s::bigint[], %b::bytea[])"
             " ON CONFLICT (document) DO UPDATE SET content = excluded.content",
             _transposed(texts, 2),
+        )
+
+    def put_orders(self, orders: Sequence[tuple[int, int, bytes]]) -> None:
+        self._connection.execute(
+            "INSERT INTO word_order SELECT * FROM"
+            " unnest(%s::bigint[], %s::bigint[], %b::bytea[]) ON CONFLICT (document)"
+            " DO UPDATE SET mark = excluded.mark, content = excluded.content",
+            _transposed(orders, 3),
         )
 
     # --- feeds and saved bytes

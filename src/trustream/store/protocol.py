@@ -26,6 +26,7 @@ from trustream.store.records import (
     Position,
     Record,
     Settings,
+    StoredOrder,
     StoredText,
     Totals,
     Vocabulary,
@@ -118,6 +119,22 @@ class Store(Leasing, Protocol):
         Args:
             keys: of the documents.
             on_unknown: called afterwards with each key that no document had, once.
+        """
+
+    def rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int = 1000) -> int:
+        """Make the words of some documents anew from the order in which they stood.
+
+        For stores that keep it (`Settings.keep_order`), after the phrases of the tokeniser have
+        changed. All else of the documents stays: numbers, times, texts.
+
+        Args:
+            join: makes words of a stretch of words, as `trustream.phrase_joining.PhraseJoiner`.
+                It may be called more than once, and cannot use this store.
+            mark: of its phrases, `trustream.word_order.phrase_mark`; documents whose words have it
+                are passed over.
+            n: documents that are looked at.
+
+        Returns how many were looked at; 0 if the words of all have the mark.
         """
 
     def erase(self, *, rewrite: bool = False) -> bool:
@@ -220,6 +237,16 @@ class Store(Leasing, Protocol):
 
         Only stores that keep texts have any (`Settings.keep_text`).
         """
+
+    def word_orders(self, after: int = -1, n: int = 1000) -> tuple[list[StoredOrder], int]:
+        """Read the order of words of the next n documents of which it is kept.
+
+        Documents are numbered in the order of their arrival; -1 is before the first. Returns also
+        the number of the last of them, which is `after` if there are none.
+        """
+
+    def count_orders(self, mark: int) -> tuple[int, int]:
+        """Documents whose order of words is kept, and those of them whose words have a mark."""
 
     def vocabulary(self) -> Vocabulary:
         """The active words, by column."""

@@ -12,8 +12,9 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
+from trustream.store.kept_orders import unpack_order
 from trustream.store.kept_texts import unpack_text
-from trustream.store.records import Documents, StoredText, VocabularyChanges
+from trustream.store.records import Documents, StoredOrder, StoredText, VocabularyChanges
 from trustream.store.table_rows import Counters, DocumentRow
 
 
@@ -79,6 +80,13 @@ class Reader:
             return {}
         found = self._database.run(lambda: self._database.texts_by_key(keys), write=False)
         return {key: unpack_text(content) for key, content in found}
+
+    def word_orders(self, after: int, n: int) -> tuple[list[StoredOrder], int]:
+        """See `Store.word_orders`."""
+        database = self._database
+        found = database.run(lambda: database.orders_after(after, n), write=False)
+        orders = [StoredOrder(key, unpack_order(content)) for _, key, content in found]
+        return orders, found[-1][0] if found else after
 
     def vocabulary_since(self, version: int) -> VocabularyChanges:
         """See `Store.vocabulary_since`."""

@@ -17,6 +17,7 @@ from trustream.store.coded_words import CodedTokens, CodedWords, WordTable
 from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, name_fault
 from trustream.store.records import Record
+from trustream.word_order import OrderedWords
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def flatten(records: Iterable[Record]) -> RecordBatch:
     kinds = {type(record.words) for record in records}
     words: Sequence[str]
     counts = None
-    if kinds <= {list}:
+    if kinds <= {list, OrderedWords}:
         words = list(chain.from_iterable(record.words for record in records))
         lengths = _lengths([record.words for record in records])
     elif kinds == {CodedWords}:

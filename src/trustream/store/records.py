@@ -18,6 +18,8 @@ class Record:
         key: the name of the document; 1 to 500 characters.
         words: tokens in order, or a mapping from words to counts (positive integers). Tokens by
             their numbers in a table that many records share (`CodedWords`) are stored fastest.
+            A store that keeps the order of words (`Settings.keep_order`) knows it of
+            `trustream.word_order.OrderedWords` only.
         time: when the document was made, in seconds since 1970, for retention and for topics over
             time; None is now, in whole seconds. A later part moves it forward, never back.
         append_id: a name of this record that the sender chooses: a second record with the same id
@@ -51,6 +53,19 @@ class StoredText:
 
     text: str
     title: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOrder:
+    """The order of a document's words, as a store keeps it.
+
+    Attributes:
+        key: of the document.
+        stretches: lists of words that stood next to one another, before phrases were joined.
+    """
+
+    key: str
+    stretches: list[list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +211,7 @@ class Settings:
         fixed: whether the vocabulary was given and does not grow. Then other words are not kept,
             `min_documents` is 1 and `max_words` None.
         keep_text: characters of each document's text that are kept; 0 keeps no texts.
+        keep_order: whether the order of words is kept where it is known, to find phrases in it.
     """
 
     held_out: float = 0.02
@@ -203,3 +219,4 @@ class Settings:
     max_words: int | None = 200_000
     fixed: bool = False
     keep_text: int = 0
+    keep_order: bool = False

@@ -74,10 +74,13 @@ class SqliteTables(Database):
     def move(self, moves: Sequence[tuple[int, int]]) -> None:
         self._connection.executemany("UPDATE document SET place = ?2 WHERE place = ?1", moves)
 
-    # --- texts
+    # --- texts and orders of words
 
     def put_texts(self, texts: Sequence[tuple[int, bytes]]) -> None:
         self._connection.executemany("INSERT OR REPLACE INTO text VALUES (?, ?)", texts)
+
+    def put_orders(self, orders: Sequence[tuple[int, int, bytes]]) -> None:
+        self._connection.executemany("INSERT OR REPLACE INTO word_order VALUES (?, ?, ?)", orders)
 
     # --- feeds
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,7 @@ from trustream.store import document_frequencies
 from trustream.store.active_words import ActiveWords, ColumnChange, Ints, waiting_words
 from trustream.store.check_result import Findings
 from trustream.store.database import Database
+from trustream.store.kept_orders import unpack_order
 from trustream.store.kept_texts import unpack_text
 from trustream.store.limits import name_fault
 from trustream.store.recount import NumberedWords, Recount, whole
@@ -19,7 +22,7 @@ _EXAMPLES = 20
 _UNIQUE = (
     ("document", "key"), ("document", "number"), ("document", "place"),
     ("word", "word"), ("word", "number"), ("seen", "append_id"), ("feed", "name"),
-    ("saved_version", "name"), ("text", "document"),
+    ("saved_version", "name"), ("text", "document"), ("word_order", "document"),
 )  # fmt: skip
 
 
@@ -57,25 +60,44 @@ def check_names(database: Database, findings: Findings) -> None:
 
 def check_texts(database: Database, findings: Findings) -> list[int]:
     """Check the texts that are kept; the numbers of those that are wrong."""
-    wrong: list[int] = []
     limit = database.settings.keep_text
+    read = partial(unpack_text, limit=limit) if limit else None
+    return _check_beside(database, "text", "texts", "the text", read, findings)
+
+
+def check_orders(database: Database, findings: Findings) -> list[int]:
+    """Check the orders of words that are kept; the numbers of documents of which it is wrong."""
+    read = unpack_order if database.settings.keep_order else None
+    return _check_beside(database, "word_order", "orders", "the order of words", read, findings)
+
+
+def _check_beside(
+    database: Database,
+    table: str,
+    kind: str,
+    what: str,
+    read: Callable[[bytes], object] | None,
+    findings: Findings,
+) -> list[int]:
+    """Check a table beside the documents; `read` is None if it should be empty."""
+    wrong: list[int] = []
     for number, content, key in database.stream(
-        "SELECT t.document, t.content, d.key FROM text AS t"
+        f"SELECT t.document, t.content, d.key FROM {table} AS t"
         " LEFT JOIN document AS d ON d.number = t.document"
     ):
         fault = None
         if key is None:
             fault = "is of no document"
-        elif not limit:
-            fault = "is kept, though the store keeps no texts"
+        elif read is None:
+            fault = f"is kept, though the store keeps no {kind}"
         else:
             try:
-                unpack_text(content, limit)
+                read(content)
             except ValueError as error:
                 fault = str(error)
         if fault is not None:
             whose = f"number {number}" if key is None else f"{key!r:.60}"
-            findings.add("texts", f"the text of {whose} {fault}")
+            findings.add(kind, f"{what} of {whose} {fault}")
             wrong.append(number)
     return wrong
 

@@ -26,6 +26,7 @@ from trustream.store.document_encoding import (
     unpack_batch,
 )
 from trustream.store.document_slots import are_held_out, close_holes
+from trustream.store.kept_orders import keep_orders, unpack_order
 from trustream.store.kept_texts import keep_texts
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
@@ -97,8 +98,15 @@ class Writer:
         self._database.put_position(position)
 
     def _append(
-        self, counters: Counters, batch: RecordBatch, numbers: Ints, now: float
+        self,
+        counters: Counters,
+        batch: RecordBatch,
+        numbers: Ints,
+        now: float,
+        *,
+        words_only: bool = False,
     ) -> Appended:
+        """Add records; with `words_only` documents get other words and keep all else."""
         kept = self._without_repeats(batch, now)
         n_records, n_repeated = len(kept), len(batch.records) - len(kept)
         if not n_records:
@@ -131,10 +139,16 @@ class Writer:
         check_size(both, of_record, kept)
         counters.sequence += 1
         n_before = counters.next_document
-        times = latest_times(batch.times, of_record, len(order), now)
+        times: tuple[list[float], Sequence[bool | None]]
+        if words_only:
+            times = [rows[i].time for i in of_record], [rows[i].arrival for i in of_record]
+        else:
+            times = latest_times(batch.times, of_record, len(order), now)
         stored = self._store(counters, order, rows, both, times, replaced)
-        if self._settings.keep_text:
+        if self._settings.keep_text and not words_only:
             keep_texts(self._database, batch.records, of_record, stored, rows, replaced)
+        if self._settings.keep_order and not words_only:
+            keep_orders(self._database, batch.records, of_record, stored, rows, replaced)
         n_tokens, n_removed, added = int(new.counts.sum()), 0, new.pairs[fresh_pairs]
         lost = np.zeros(0, np.int64)
         if replaced:
@@ -190,7 +204,7 @@ class Writer:
         order: dict[str, int],
         rows: dict[int, DocumentRow],
         total: PairCounts,
-        times: tuple[list[float], list[bool]],
+        times: tuple[list[float], Sequence[bool | None]],
         replaced: Set[int],
     ) -> Sequence[int]:
         """Write the documents, new ones into the next slots; their numbers."""
@@ -244,6 +258,45 @@ class Writer:
         counters.added += len(keys) - n_held_out
         return np.where(held_out, ~slots, slots).tolist()
 
+    # --- joining phrases
+
+    def rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int) -> int:
+        """See `Store.rejoin`."""
+        return self._change(lambda counters: self._rejoin(counters, join, mark, n))
+
+    def _rejoin(
+        self,
+        counters: Counters,
+        join: Callable[[Sequence[str]], list[str]],
+        mark: int,
+        n: int,
+    ) -> int:
+        found = self._database.orders_without(mark, n)
+        records = [
+            Record(key, [w for s in unpack_order(content) for w in join(s)], replace=True)
+            for _, key, content in found
+        ]
+        rows = {row.key: row for row in self._database.by_key([record.key for record in records])}
+        changed = [
+            record
+            for record, content in zip(records, self._packed(counters, records), strict=True)
+            if content != rows[record.key].content
+        ]
+        if changed:
+            batch = flatten(changed)
+            numbers = self._words.numbers.look_up(batch)
+            self._append(counters, batch, numbers, 0.0, words_only=True)
+        self._database.mark_orders([number for number, _, _ in found], mark)
+        return len(found)
+
+    def _packed(self, counters: Counters, records: Sequence[Record]) -> list[bytes]:
+        """The contents of documents that have the words of records."""
+        batch = flatten(records)
+        numbers = self._words.numbers.look_up(batch)
+        numbers = self._words.numbers.complete(batch, numbers, self._database, counters)
+        documents = np.repeat(np.arange(len(records)), batch.lengths)
+        return pack(sum_pairs(pair(documents, numbers), None), len(records))
+
     # --- deleting
 
     def delete(self, find: Callable[[Counters], Sequence[int]]) -> int:
@@ -264,7 +317,9 @@ class Writer:
             counters.tokens -= int(counts.sum(dtype=np.int64))
             lost.append(self._words.lose(counters, all_words.astype(np.int64)))
             self._database.remove(part)
-            self._database.remove_texts([row.number for row in rows])
+            numbers = [row.number for row in rows]
+            self._database.remove_texts(numbers)
+            self._database.remove_orders(numbers)
         self._words.drop(counters, np.concatenate(lost))
         training = [place for place in places if place >= 0]
         held_out = [~place for place in places if place < 0]

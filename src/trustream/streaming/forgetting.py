@@ -24,6 +24,8 @@ class Forgotten:
         overwritten: whether nothing that was deleted is in the log of a SQLite store any more, or
             a PostgreSQL server has written the tables anew (`Store.erase`).
         rewritten: whether all files were to be written anew.
+        n_phrases: phrases of the store's tokeniser. They stay, though they may have been found in
+            what was deleted.
     """
 
     n_documents: int
@@ -33,6 +35,7 @@ class Forgotten:
     n_model_words: int = 0
     overwritten: bool = False
     rewritten: bool = False
+    n_phrases: int = 0
 
 
 def forget(
@@ -78,6 +81,7 @@ def forget(
         n_words,
         store.erase(rewrite=rewrite),
         rewrite,
+        len(getattr(store.tokeniser(), "phrases", ())),
     )
 
 

@@ -87,8 +87,8 @@ def init_store(
     seed_strength : float, default=None
         Tokens that each token of a seed word counts more in its topic; None is 0.5.
     **options
-        Settings of the store: `held_out`, `min_documents`, `max_words`, `vocabulary` and
-        `keep_text` of `open_store`.
+        Settings of the store: `held_out`, `min_documents`, `max_words`, `vocabulary`, `keep_text`
+        and `keep_order` of `open_store`.
 
     Raises
     ------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from trustream.feeds.phrase_adoption import PhraseState, phrase_state
 from trustream.store.protocol import Store
 from trustream.store.records import Totals
 from trustream.streaming.checkpoint import Checkpoint
@@ -90,12 +91,15 @@ class StoreStatus:
         trainer: the trainer that is learning the model, also before it has saved anything; None
             if there is none.
         models: all models of the store, by name.
+        phrases: how far its documents agree with the phrases of its tokeniser; None if it does not
+            keep the order of words.
     """
 
     totals: Totals
     model: ModelStatus | None
     trainer: TrainerStatus | None = None
     models: tuple[ListedModel, ...] = ()
+    phrases: PhraseState | None = None
 
 
 def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
@@ -138,7 +142,7 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
             models.append(ListedModel(name, topics, model, trainer, None, afresh))
         else:
             models.append(_listed(store, other, totals))
-    return StoreStatus(totals, model, trainer, tuple(models))
+    return StoreStatus(totals, model, trainer, tuple(models), phrase_state(store))
 
 
 def _listed(store: Store, name: str, totals: Totals) -> ListedModel:

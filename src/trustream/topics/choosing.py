@@ -212,6 +212,8 @@ def _reason(
         text += f"The curve is flat: {span} of the best, and the data hardly decide between them. "
     elif flat[1] > flat[0]:
         text += f"The curve has a broad peak: {span} of the best. "
+    elif at_edge:
+        text += "The curve still rises. "
     else:
         text += "The curve has a clear peak. "
     half = min(scores[: first + 1], key=lambda s: abs(s.n_components - chosen.n_components / 2))

@@ -207,7 +207,7 @@ class LearnedTopics:
             return
         if pending.n_before is None or self._lda._n_samples_seen != pending.n_before:
             self._words.take(pending.found)
-            if pending.found.new:
+            if pending.found.new or pending.found.source is not None:
                 self._lda.set_words(self._words.words, tokenise=self._words.specification)
             self._kept.take(pending.noted, pending.found.counts)
         self._pending = None

@@ -31,7 +31,9 @@ class PhraseSpool:
     Attributes
     ----------
     tokeniser : Tokeniser
-        With the phrases that were found.
+        With the phrases that were found; the same as before if there are no more.
+    phrases : Phrases
+        With the counts of these texts.
 
     Examples
     --------
@@ -60,7 +62,9 @@ class PhraseSpool:
                 self._documents.append(len(self._ends) - 1)
             counted.update(joined)
         self._words = list(numbers)
-        self.tokeniser = tokeniser.with_phrases(phrase.text for phrase in counted.found())
+        self.phrases, self.tokeniser = counted, tokeniser
+        if more := [phrase.text for phrase in counted.found()]:
+            self.tokeniser = tokeniser.with_phrases(more)
         self._join = PhraseJoiner(self.tokeniser.phrases)
 
     def chunks(self) -> Iterator[range]:

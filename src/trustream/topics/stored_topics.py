@@ -2,68 +2,40 @@
 
 Labels can be given at any time, also while a trainer runs. The other changes are of lambda, of
 which a running trainer has its own copy: they are made by whoever holds the model's lease, and are
-refused while a trainer does.
+refused while a trainer does (`stored_edits`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from trustream.store.lease import SECONDS, LeaseHeldError
 from trustream.store.protocol import Store
-from trustream.streaming.checkpoint import Checkpoint
-from trustream.streaming.held_model import HeldModel
-from trustream.streaming.published import (
-    DEFAULT_NAME,
-    SETTINGS,
-    as_estimator,
-    load_settings,
-    required_checkpoint,
-    settings_bytes,
-)
-from trustream.streaming.topic_labels import change_labels, load_names
+from trustream.streaming.published import DEFAULT_NAME, required_checkpoint
+from trustream.streaming.topic_labels import change_labels
 from trustream.topics import editing
-from trustream.topics.characteristic_words import label
 from trustream.topics.splitting import split_topic
 from trustream.topics.stored_documents import stored_batches
+from trustream.topics.stored_edits import (
+    Edited,
+    StoredTopic,
+    TopicsChange,
+    edit_topics,
+    listed,
+    topics_of,
+)
 from trustream.topics.topic_search import find_topics
-from trustream.topics.topic_set import TopicSet, as_topics
+from trustream.topics.topic_set import TopicSet
 
-
-@dataclass(frozen=True, slots=True)
-class StoredTopic:
-    """A topic of a store's model.
-
-    Attributes:
-        topic: its id.
-        label: the label that it was given or, without one, its three most relevant words.
-        labelled: whether it was given one.
-    """
-
-    topic: int
-    label: str
-    labelled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class TopicsChange:
-    """What was done to the topics of a store's model.
-
-    Attributes:
-        before: the topics that it was done to, as they were.
-        after: what has become of them: none of topics that were deleted, one of topics that were
-            merged, two of a topic that was split.
-        n_topics: topics that the model has now.
-        shares: of a split topic's tokens, those of its parts; None elsewhere.
-    """
-
-    before: list[StoredTopic]
-    after: list[StoredTopic]
-    n_topics: int
-    shares: tuple[float, float] | None = None
+__all__ = [
+    "StoredTopic",
+    "TopicsChange",
+    "delete_stored_topics",
+    "label_stored_topics",
+    "merge_stored_topics",
+    "split_stored_topic",
+    "stored_topics",
+]
 
 
 def stored_topics(store: Store, name: str = DEFAULT_NAME) -> TopicSet:
@@ -82,7 +54,7 @@ def stored_topics(store: Store, name: str = DEFAULT_NAME) -> TopicSet:
     (0, 1, 2)
     >>> store.close(); folder.cleanup()
     """
-    return _topics(store, required_checkpoint(store, name), name)
+    return topics_of(store, required_checkpoint(store, name), name)
 
 
 def label_stored_topics(
@@ -109,13 +81,11 @@ def label_stored_topics(
     >>> store.close(); folder.cleanup()
     """
     checkpoint = required_checkpoint(store, name)
-    topics = _topics(store, checkpoint, name)
+    topics = topics_of(store, checkpoint, name)
     ids = find_topics(topics, labels)
     given = dict(zip(ids, labels.values(), strict=True))
     names = change_labels(store, checkpoint, name, given)
-    return TopicsChange(
-        _listed(topics, ids), _listed(topics.with_names(names), ids), topics.n_topics
-    )
+    return TopicsChange(listed(topics, ids), listed(topics.with_names(names), ids), topics.n_topics)
 
 
 def merge_stored_topics(
@@ -149,11 +119,11 @@ def merge_stored_topics(
     >>> store.close(); folder.cleanup()
     """
 
-    def merge(found: TopicSet) -> _Edited:
+    def merge(found: TopicSet) -> Edited:
         ids = find_topics(found, topics)
-        return _Edited(editing.merging(found.names, ids), ids, ids[:1])
+        return Edited(editing.merging(found.names, ids), ids, ids[:1])
 
-    return _edit(store, name, merge)
+    return edit_topics(store, name, merge)
 
 
 def delete_stored_topics(
@@ -184,11 +154,11 @@ def delete_stored_topics(
     >>> store.close(); folder.cleanup()
     """
 
-    def delete(found: TopicSet) -> _Edited:
+    def delete(found: TopicSet) -> Edited:
         ids = find_topics(found, topics)
-        return _Edited(editing.deleting(found.names, ids), ids, [])
+        return Edited(editing.deleting(found.names, ids), ids, [])
 
-    return _edit(store, name, delete)
+    return edit_topics(store, name, delete)
 
 
 def split_stored_topic(
@@ -227,7 +197,7 @@ def split_stored_topic(
     >>> store.close(); folder.cleanup()
     """
 
-    def split(found: TopicSet) -> _Edited:
+    def split(found: TopicSet) -> Edited:
         ids = find_topics(found, [topic])
         parts = split_topic(
             found,
@@ -236,75 +206,9 @@ def split_stored_topic(
             max_documents=max_documents,
             random_state=random_state,
         )
-        return _Edited(parts.edit, ids, list(parts.ids), parts.shares)
+        return Edited(parts.edit, ids, list(parts.ids), parts.shares)
 
-    return _edit(store, name, split)
-
-
-@dataclass(frozen=True)
-class _Edited:
-    """An edit, the ids of topics before and after it, and shares of a split."""
-
-    edit: editing.TopicEdit
-    before: list[int]
-    after: list[int]
-    shares: tuple[float, float] | None = None
-
-
-def _edit(store: Store, name: str, edit_of: Callable[[TopicSet], _Edited]) -> TopicsChange:
-    """Edit the topics of a model under its lease; all or nothing."""
-    # Errors first that need no lease: another process may hold it for years.
-    required_checkpoint(store, name)
-    with _held(store, name) as held:
-        checkpoint = held.load()
-        assert checkpoint is not None  # nobody deletes it
-        topics = _topics(store, checkpoint, name)
-        done = edit_of(topics)
-        edited = done.edit.of_checkpoint(checkpoint)
-        settings = load_settings(store, name)
-        beside = None if settings is None else {name + SETTINGS: settings_bytes(edited.model)}
-        if held.save(edited, beside) is not None:
-            raise ValueError(
-                f"the model {name!r} of {store.name} was replaced meanwhile, by a retraining: it "
-                "has other topics now, and nothing was changed"
-            )
-        after = _topics(store, edited, name)
-    before, found = _listed(topics, done.before), _listed(after, done.after)
-    return TopicsChange(before, found, after.n_topics, done.shares)
-
-
-@contextmanager
-def _held(store: Store, name: str) -> Iterator[HeldModel]:
-    try:
-        held = HeldModel(store, name, SECONDS)
-    except LeaseHeldError as error:
-        raise LeaseHeldError(
-            f"a trainer of the model {name!r:.60} of {store.name} is running: {error.lease}; it "
-            "has topics of its own in memory, so stop it first (Ctrl-C saves what it has learned), "
-            "and start it again afterwards. Labels can be given while it runs",
-            error.lease,
-        ) from None
-    try:
-        yield held
-    finally:
-        held.release()
-
-
-def _topics(store: Store, checkpoint: Checkpoint, name: str) -> TopicSet:
-    estimator = as_estimator(checkpoint)
-    if not hasattr(estimator, "topic_names_"):
-        raise ValueError(
-            f"the model {name!r} of {store.name} is of kind {checkpoint.model.kind!r}, which has "
-            "no topics"
-        )
-    return as_topics(estimator, names=load_names(store, checkpoint, name))
-
-
-def _listed(topics: TopicSet, ids: Iterable[int]) -> list[StoredTopic]:
-    return [
-        StoredTopic(i, label(topics, topics.row(i)), i in topics.names.labels)
-        for i in map(int, ids)
-    ]
+    return edit_topics(store, name, split)
 
 
 def _example() -> tuple[Any, Store]:

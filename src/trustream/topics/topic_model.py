@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from numbers import Real
 from typing import Any, Self
-
-import numpy as np
 
 from trustream import persist
 from trustream.estimators import LatentDirichletAllocation
 from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.evaluation.validation import whole_number
 from trustream.phrases import Phrases
-from trustream.text import Tokeniser
 from trustream.topics import growth, topic_model_files
 from trustream.topics.estimator_words import known_words, own_copy
 from trustream.topics.kept_documents import KeptDocuments
 from trustream.topics.learned_topics import PendingStep
-from trustream.topics.phrase_spool import PhraseSpool
+from trustream.topics.model_parameters import (
+    checked_phrases,
+    checked_share,
+    drawn_seed,
+    optional_number,
+)
+from trustream.topics.phrase_words import PhraseWords
 from trustream.topics.texts import text_chunks
 from trustream.topics.topic_model_files import Words
 from trustream.topics.topic_set import as_topics
@@ -47,11 +49,12 @@ class TopicModel(TopicViews):
         a copy of it is fitted to the first texts, decides by itself which words there are, and has
         no new words later. For those give ``vectoriser.build_analyzer()``.
     phrases : bool or Phrases, default=False
-        Whether words that belong together, such as "new york", become one, "new_york". Phrases are
-        found in the texts of `fit`, or of the first `partial_fit`, and are a part of the tokeniser
-        from then on. Give `trustream.phrases.Phrases(...)` for other settings than its own, or with
-        counts of other texts. Until they are known the words of all texts are held in memory, as
-        numbers. It needs a `Tokeniser`, or None.
+        Whether words that belong together, such as "new york", become one, "new_york". Pairs of
+        words are counted in the texts of `fit` and of each `partial_fit`; phrases that are found
+        with them are joined in these texts and are a part of the tokeniser from then on. Give
+        `trustream.phrases.Phrases(...)` for other settings than its own, or with counts of other
+        texts. While a call looks for them, the words of its texts are held in memory, as numbers.
+        It needs a `Tokeniser`, or None.
     min_documents : int, default=None
         A word is used once it is in so many documents. None is 5, and fewer if there are fewer
         than 100 documents: one of 20.
@@ -126,11 +129,11 @@ class TopicModel(TopicViews):
         self.n_topics = whole_number("n_topics", n_topics)
         check_source(tokeniser)
         self.tokeniser = tokeniser
-        self.phrases = _checked_phrases(phrases, tokeniser)
-        self.min_documents = _optional("min_documents", min_documents, 1)
-        self.max_fraction = _checked_share(max_fraction)
-        self.max_words = _optional("max_words", max_words, 1)
-        self.keep_documents = _optional("keep_documents", keep_documents, 0)
+        self.phrases = checked_phrases(phrases, tokeniser)
+        self.min_documents = optional_number("min_documents", min_documents, 1)
+        self.max_fraction = checked_share(max_fraction)
+        self.max_words = optional_number("max_words", max_words, 1)
+        self.keep_documents = optional_number("keep_documents", keep_documents, 0)
         if is_vectoriser(tokeniser) and not min_documents is max_fraction is None:
             raise ValueError(
                 f"the {type(tokeniser).__name__} decides which words there are: set its min_df and "
@@ -187,7 +190,9 @@ class TopicModel(TopicViews):
         model = cls(lda.n_components, tokeniser=tokeniser, **given | params)
         lda.set_params(**{name: getattr(model, name) for name in given})
         rules = WordRules(model.min_documents, model.max_fraction, model.max_words)
-        words, seed = known_words(lda, tokeniser, rules), _seed(model.random_state)
+        words, seed = known_words(lda, tokeniser, rules), drawn_seed(model.random_state)
+        if model.phrases and isinstance(words, GrowingWords):
+            words = PhraseWords(**vars(words), phrases=model._phrase_settings)
         lda.set_words(words.words, tokenise=words.specification)
         model._set(seed, words, lda, KeptDocuments(model.keep_documents, seed))
         return model
@@ -223,6 +228,11 @@ class TopicModel(TopicViews):
         the most frequent ones. If the model knows no word of the texts yet, words are counted and
         no step is taken.
 
+        With `phrases`, so do phrases, as soon as all texts so far show that their words belong
+        together: they are one word in these texts and in those that come later, also for
+        `transform`. What was learned from earlier texts, and the documents that are kept of them,
+        have the single words; `fit` makes one word in all texts.
+
         The first call begins with the words of its texts, so let it have a few hundred.
 
         Parameters
@@ -252,22 +262,18 @@ class TopicModel(TopicViews):
         return self
 
     def _begin(self, texts: Any, learn: Callable[[Any, Any], Any]) -> Self:
-        chunks, seed = text_chunks(texts), _seed(self.random_state)
+        chunks, seed = text_chunks(texts), drawn_seed(self.random_state)
         shared = {name: getattr(self, name) for name in topic_model_files.SHARED}
         lda = LatentDirichletAllocation(self.n_topics, random_state=seed, **shared)
         rules = WordRules(self.min_documents, self.max_fraction, self.max_words)
         words: Words = GrowingWords(as_function(self.tokeniser), rules)
         if is_vectoriser(self.tokeniser):
             words = VectorisedWords(self.tokeniser)
+        elif self.phrases:
+            words = PhraseWords(as_function(self.tokeniser), rules, phrases=self._phrase_settings)
         kept = KeptDocuments(self.keep_documents, seed)
         noted = kept.noting()
-        if self.phrases:
-            settings = self.phrases if isinstance(self.phrases, Phrases) else Phrases()
-            spool = PhraseSpool(self.tokeniser or Tokeniser(), settings, noted.passing(chunks))
-            words = GrowingWords(as_function(spool.tokeniser), rules)
-            found = words.read(spool.chunks(), spool.counted)
-        else:
-            found = words.read(noted.passing(chunks))
+        found = words.read(noted.passing(chunks))
         if self.seed_words is not None:
             lda.words = list(found.new)
         learn(lda, found.counts)
@@ -277,6 +283,10 @@ class TopicModel(TopicViews):
         lda.set_words(words.words, tokenise=words.specification)
         self._set(seed, words, lda, kept)
         return self
+
+    @property
+    def _phrase_settings(self) -> Phrases:
+        return self.phrases if isinstance(self.phrases, Phrases) else Phrases()
 
     @property
     def phrases_(self) -> tuple[str, ...]:
@@ -292,7 +302,8 @@ class TopicModel(TopicViews):
         The file holds words, tokeniser, labels and all that learning needs, so that `partial_fit`
         goes on exactly as it would have. It is plain data: a tokeniser that is a function is kept
         by the name it has from `trustream.topics.register_tokeniser`. Documents are not saved, nor
-        anything of their texts but words: a loaded model is given texts to look at documents.
+        anything of their texts but words and, with `phrases`, how often pairs of words were found:
+        a loaded model is given texts to look at documents.
 
         Examples
         --------
@@ -311,47 +322,7 @@ class TopicModel(TopicViews):
     @classmethod
     def _from_contents(cls, contents: persist.Contents) -> Self:
         params, seed, words, lda = topic_model_files.from_contents(contents)
-        model = cls(**params, tokeniser=words.made_by)
+        phrases = words.phrases.empty() if isinstance(words, PhraseWords) else False
+        model = cls(**params, tokeniser=words.made_by, phrases=phrases)
         model._set(seed, words, lda, KeptDocuments(model.keep_documents, seed))
         return model
-
-
-def _seed(random_state: Any) -> int:
-    """The integer that everything is drawn from."""
-    whole = isinstance(random_state, int | np.integer) and not isinstance(random_state, bool)
-    if whole and 0 <= random_state < 2**32:
-        return int(random_state)
-    if isinstance(random_state, np.random.RandomState):
-        return int(random_state.randint(2**32, dtype=np.uint32))
-    if random_state is None or isinstance(random_state, np.random.Generator):
-        return int(np.random.default_rng(random_state).integers(2**32))
-    raise ValueError(
-        f"random_state is {random_state!r:.60}, expected an integer from 0 to 2**32 - 1, a "
-        "Generator, a RandomState or None"
-    )
-
-
-def _checked_phrases(value: Any, tokeniser: Any) -> bool | Phrases:
-    if not isinstance(value, bool | Phrases):
-        raise ValueError(
-            f"phrases is of type {type(value).__name__}, expected True, False or a Phrases; a list "
-            "of phrases is for Tokeniser(phrases=...)"
-        )
-    if value and not isinstance(tokeniser, Tokeniser | None):
-        raise ValueError(
-            f"phrases are found in the words of a Tokeniser, and the tokeniser is of type "
-            f"{type(tokeniser).__name__}: give a Tokeniser, or leave phrases out"
-        )
-    return value
-
-
-def _optional(name: str, value: Any, least: int) -> int | None:
-    return None if value is None else whole_number(name, value, least)
-
-
-def _checked_share(value: Any) -> float | None:
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < float(value) <= 1:
-        raise ValueError(f"max_fraction is {value!r}, expected a share above 0, up to 1, or None")
-    return float(value)

@@ -20,7 +20,10 @@ from trustream._schema import (
     text,
 )
 from trustream.estimators import LatentDirichletAllocation, saving
+from trustream.text import Tokeniser
 from trustream.topic_names import TopicNames
+from trustream.topics import phrase_files
+from trustream.topics.phrase_words import PhraseWords
 from trustream.topics.vectorised_words import VectorisedWords
 from trustream.topics.vocabulary import GrowingWords, WordRules
 from trustream.topics.word_sources import word_function
@@ -82,6 +85,9 @@ def to_arrays(
         kept = words.source.to_dict()
         arrays["waiting.words"] = persist.pack_strings(list(words.waiting))
         arrays["waiting.documents"] = np.array(list(words.waiting.values()), np.int64)
+        if isinstance(words, PhraseWords):
+            counted, kept["phrases"] = phrase_files.to_arrays(words.phrases)
+            arrays |= counted
     header = {
         "estimator": "TopicModel",
         "params": own,
@@ -112,7 +118,11 @@ def from_contents(
         ).items()
     }
     vectorised = "vectoriser" in header["words"]
+    kept = dict(header["words"])
+    kept_phrases = kept.pop("phrases", None)
     own = {} if vectorised else _WAITING
+    if kept_phrases is not None:
+        own = own | phrase_files.ARRAYS
     check_entries({name: e for name, e in entries.items() if not name.startswith(_LDA)}, own)
     arrays = contents.arrays()
     check_arrays(arrays, table | own)
@@ -124,17 +134,21 @@ def from_contents(
     params = {**header["params"], **{name: getattr(lda, name) for name in SHARED}}
     n_documents = header["n_documents"]
     if vectorised:
-        check_values(header["words"], {"vectoriser": mapping}, "the words")
-        kept = header["words"]["vectoriser"]
-        found = VectorisedWords.from_dict(kept, columns, n_documents)
+        check_values(kept, {"vectoriser": mapping}, "the words")
+        found = VectorisedWords.from_dict(kept["vectoriser"], columns, n_documents)
         return params, header["seed"], found, lda
     words = GrowingWords(
-        word_function(header["words"]),
+        word_function(kept),
         WordRules(params["min_documents"], params["max_fraction"], params["max_words"]),
         {word: column for column, word in enumerate(columns)},
         _waiting(arrays, columns),
         n_documents,
     )
+    if kept_phrases is not None:
+        counted = phrase_files.from_arrays(kept_phrases, arrays)
+        words = PhraseWords(**vars(words), phrases=counted)
+        if not isinstance(words.specification, Tokeniser):
+            raise ValueError("phrases are counted of words that no Tokeniser has made")
     return params, header["seed"], words, lda
 
 

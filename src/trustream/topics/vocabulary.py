@@ -72,12 +72,14 @@ class Counted:
         new: words that get a column now, in the order of the columns.
         waiting: documents that other unknown words are in now, those of before included.
         n_documents: documents seen, with these.
+        source: what makes words of texts from now on; None if it is the same as before.
     """
 
     counts: sparse.csr_array
     new: Sequence[str]
     waiting: dict[str, int]
     n_documents: int
+    source: WordFunction | None = None
 
 
 @dataclass(eq=False)
@@ -176,6 +178,8 @@ class GrowingWords:
             self.waiting.pop(word, None)
             self.columns[word] = column
         self.waiting.update(counted.waiting)
+        if counted.source is not None:
+            self.source = counted.source
         self.n_documents = counted.n_documents
         if len(self.waiting) > _MOST_WAITING:
             # The most frequent ones stay, of equal ones those that came first.

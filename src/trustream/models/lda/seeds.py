@@ -9,8 +9,8 @@ which is the prior Dir(eta + a_vk n_v), n_v being the tokens of the word that th
 as in a population, the seed has the same weight beside the data, whatever their number.
 
 Which topic is which is decided in the first steps, from a random start in which each word counts
-about one in each of the K topics. So seed words start in their own topics only, with a quarter of
-what all other words have there, and a_vk K tokens are held also when batches come that lack them:
+about one in each of the K topics. So a seed word starts with as many as any other word has in all
+topics, K, in its own topic alone, and a_vk K tokens are held also when batches come that lack it:
 
     eta_vk = eta + a_vk K,
 
@@ -30,11 +30,6 @@ from trustream.models.lda.batch import WordBatch, segment_sums
 
 # What a seed word starts with in other topics, where other words have one: as the usual prior.
 _ELSEWHERE = 0.1
-# Tokens of a topic's seed words at the start, for each token of other words. So much less likely
-# are other words then in a seeded topic than in the free ones, which is more than chance makes of
-# a random start (a tenth for a word, less for a document): documents without seed words go to free
-# topics, and those with seed words, which are all of the seeded topic's, to it.
-_LEAD = 0.25
 
 
 class SeedRows(NamedTuple):
@@ -85,12 +80,9 @@ class SeedRows(NamedTuple):
         >>> rows.started(np.ones((2, 2)), np.array([1, 2])).tolist()
         [[1.0, 1.0], [2.1, 0.1]]
         """
-        n_words, n_topics = rows.shape
         ids, weights = self.among(words)
-        seeded = (weights > 0).astype(np.float64)
-        share = np.maximum(n_topics, _LEAD * n_words / np.maximum(seeded.sum(axis=0), 1.0))
         rows[ids] *= rows.dtype.type(_ELSEWHERE)
-        rows[ids] += (seeded * share).astype(rows.dtype)
+        rows[ids] += rows.shape[1] * (weights > 0).astype(rows.dtype)
         return rows
 
     def changed(self, gone: list[int], new: dict[int, Float64]) -> SeedRows | None:
