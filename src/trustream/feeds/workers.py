@@ -75,7 +75,7 @@ def number_of_workers(feed: Feed, mark: Mark) -> int:
     )
     if size - mark.offset < LARGE or cores == 1:
         return 0
-    if feed.format != "mediawiki" and letter_rules(feed.options.tokenise) is not None:
+    if letter_rules(feed.options.tokenise) is not None:
         # Such records are made faster than one process stores them, which needs a core for itself.
         return min(cores - 1, _ENOUGH)
     return min(cores, _MOST)
