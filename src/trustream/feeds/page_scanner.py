@@ -50,7 +50,8 @@ class PageScanner:
     >>> from trustream.feeds.word_coder import word_coder
     >>> from trustream.text import tokenise
     >>> scanner = PageScanner(word_coder(tokenise, backend="reference"), {"file"}, "reference")
-    >>> scanner.page(b"<page><title>Cat</title><revision><text>A [[felid]]</text></revision></page>")
+    >>> revision = b"<revision><text>A [[felid]]</text></revision>"
+    >>> scanner.page(b"<page><title>Cat</title>" + revision + b"</page>")
     ScannedPage(is_article=True, title='Cat', id=None, time=None, words=['felid'], text=b'A felid')
     """
 

@@ -1,4 +1,7 @@
-"""Links, templates and tables of wiki text, in Numba; `reference_markup` says what becomes of them."""
+"""Links, templates and tables of wiki text, in Numba.
+
+`reference_markup` says what becomes of them.
+"""
 
 # Bodies are typed by Numba.
 # mypy: disable-error-code="no-untyped-def,no-untyped-call,untyped-decorator"
@@ -11,7 +14,7 @@ from trustream.kernels.jit import njit
 from trustream.kernels.wiki_pages.reference import ARTICLE, ASK, MAX_NAMESPACE, OTHER
 from trustream.kernels.wiki_pages.reference_markup import DEPTH, MAX_OPEN
 
-__all__ = ["without_brackets"]
+__all__ = ["AND", "LESS", "LINE", "SLASH", "without_brackets"]
 
 _OPEN, _CLOSE, _BEGIN, _END, _BAR = ord("["), ord("]"), ord("{"), ord("}"), ord("|")
 _COLON = ord(":")
@@ -21,6 +24,11 @@ _KIND = np.zeros(256, np.uint8)
 _KIND[_BAR] = 1
 _KIND[[_OPEN, _CLOSE, _BEGIN, _END]] = 2
 _CASE = np.uint8(32)
+# Signs of what comes after brackets, each a bit, and of what is as it is.
+LESS, SLASH, AND, LINE = 1, 2, 4, 8
+_SIGN = np.zeros(256, np.uint8)
+for _byte, _sign in zip(b"</&_", (LESS, SLASH, AND, LINE), strict=True):
+    _SIGN[_byte] = _sign
 
 
 @njit(**elementary.INSIDE)
@@ -123,12 +131,17 @@ def _partner(kinds, n_open, kind):
 
 @njit(**elementary.INSIDE)
 def without_brackets(data, size, media, media_ends, met, met_ends, met_is_media, out):
-    """(what, n): write data[:size] without brackets; one walk from left to right."""
+    """(what, n, signs): write data[:size] without brackets; one walk from left to right.
+
+    signs has those that may be in what is left.
+    """
+    signs = np.uint8(0)
     kinds, starts = np.zeros(MAX_OPEN, np.int64), np.zeros(MAX_OPEN, np.int64)
     n_open, n, place = 0, 0, 0
     while place < size:
         byte = data[place]
         if _KIND[byte] == 0:
+            signs |= _SIGN[byte]
             out[n] = byte
             n, place = n + 1, place + 1
             continue
@@ -170,8 +183,9 @@ def without_brackets(data, size, media, media_ends, met, met_ends, met_is_media,
                     data, place, last, media, media_ends, met, met_ends, met_is_media
                 )
                 if what == ASK:
-                    return _asked(data, place, shown, out)
+                    return *_asked(data, place, shown, out), signs
                 for p in range(shown, last):
+                    signs |= _SIGN[data[p]]
                     out[n] = data[p]
                     n += 1
             place = last + 2
@@ -184,10 +198,10 @@ def without_brackets(data, size, media, media_ends, met, met_ends, met_is_media,
         if closes == _LINK:
             what, shown = _shown(out, start, n, media, media_ends, met, met_ends, met_is_media)
             if what == ASK:
-                return _asked(out, start, shown, out)
+                return *_asked(out, start, shown, out), signs
             for p in range(n - shown):
                 out[start + p] = out[shown + p]
             n = start + n - shown
         else:
             n = start
-    return ARTICLE, n
+    return ARTICLE, n, signs

@@ -14,7 +14,7 @@ import numpy as np
 
 from trustream.kernels import elementary
 from trustream.kernels.jit import njit
-from trustream.kernels.wiki_pages.compiled_brackets import without_brackets
+from trustream.kernels.wiki_pages.compiled_brackets import AND, LESS, LINE, SLASH, without_brackets
 from trustream.kernels.wiki_pages.reference import ARTICLE, OTHER
 from trustream.kernels.wiki_pages.reference_markup import LOST, MAX_TAGS
 
@@ -205,8 +205,8 @@ def _without_elements(data, place, size):
 
 
 @njit(**elementary.INSIDE)
-def _without_tags(data, place, size):
-    n = place
+def _without_tags(data, size):
+    n, place = 0, 0
     while place < size:
         data[n] = data[place]
         n, place = n + 1, place + 1
@@ -268,9 +268,9 @@ def _scheme(data, first, last):
 
 
 @njit(**elementary.INSIDE)
-def _without_addresses(data, place, size):
+def _without_addresses(data, size):
     """What is left, -1 if it is not certain."""
-    n = first = place
+    n, first, place = 0, 0, 0
     while place < size:
         if (
             data[place] != _SLASH or place + 1 >= size or data[place + 1] != _SLASH
@@ -305,7 +305,7 @@ def _entity(data, first, last):
         stop = _NAME_ENDS[middle]
         order, p = 0, 0
         while order == 0 and first + p < last and start + p < stop:
-            order = np.int64(data[first + p]) - np.int64(_NAMES[start + p])
+            order = int(data[first + p]) - int(_NAMES[start + p])
             p += 1
         if order == 0:
             order = (last - first) - (stop - start)
@@ -342,9 +342,9 @@ def _number(data, place, size):
 
 
 @njit(**elementary.INSIDE)
-def _unescaped(data, place, size):
+def _unescaped(data, size):
     """What is left with characters in the place of entities, -1 if it is not certain."""
-    n = place
+    n, place = 0, 0
     while place < size:
         data[n] = data[place]
         n, place = n + 1, place + 1
@@ -392,8 +392,8 @@ def _unescaped(data, place, size):
 
 
 @njit(**elementary.INSIDE)
-def _without_switches(data, place, size):
-    n = place
+def _without_switches(data, size):
+    n, place = 0, 0
     while place < size:
         data[n] = data[place]
         n, place = n + 1, place + 1
@@ -453,24 +453,23 @@ def strip_markup(data, size, media, media_ends, met, met_ends, met_is_media, tex
             size = _without_comments(data, place, size)
         size = _without_empty(data, place, size)
         size = _without_elements(data, place, size)
-    what, n = without_brackets(data, size, media, media_ends, met, met_ends, met_is_media, text)
+    what, n, signs = without_brackets(
+        data, size, media, media_ends, met, met_ends, met_is_media, text
+    )
     if what != ARTICLE:
         return what, n
-    place = _find(text, 0, n, _LESS)
-    if place < n:
-        n = _without_tags(text, place, n)
-    if _pair(text, 0, n, _SLASH) < n:
-        # From the start: a scheme may stand before it.
-        n = _without_addresses(text, 0, n)
+    if signs & LESS:
+        n = _without_tags(text, n)
+    if signs & SLASH and _pair(text, 0, n, _SLASH) < n:
+        n = _without_addresses(text, n)
         if n < 0:
             return OTHER, 0
-    for _ in range(2):
-        place = _find(text, 0, n, _AND)
-        if place < n:
-            n = _unescaped(text, place, n)
+    if signs & AND:
+        for _ in range(2):
+            n = _unescaped(text, n)
             if n < 0:
                 return OTHER, 0
-    place = _pair(text, 0, n, _LINE)
-    if place < n:
-        n = _without_switches(text, place, n)
+    # Entities may have stood for lines.
+    if signs & (AND | LINE):
+        n = _without_switches(text, n)
     return ARTICLE, _without_signs(text, n)
