@@ -303,12 +303,12 @@ def _entity(data, first, last):
         middle = (low + high) // 2
         start = _NAME_ENDS[middle - 1] if middle else 0
         stop = _NAME_ENDS[middle]
-        order, p = 0, 0
+        order, p = np.int64(0), 0
         while order == 0 and first + p < last and start + p < stop:
-            order = int(data[first + p]) - int(_NAMES[start + p])
+            order = np.int64(data[first + p]) - np.int64(_NAMES[start + p])
             p += 1
         if order == 0:
-            order = (last - first) - (stop - start)
+            order = np.int64((last - first) - (stop - start))
         if order == 0:
             return middle
         if order < 0:
