@@ -245,12 +245,12 @@ def _ends_address(data, place, size):
 
 
 @njit(**elementary.INSIDE)
-def _scheme(data, first, last):
-    """How many bytes before a place, and not before another one, are a scheme; -1 if uncertain."""
-    if last == first or data[last - 1] != _COLON:
+def _scheme(data, last):
+    """How many bytes before a place are a scheme; -1 if uncertain."""
+    if last == 0 or data[last - 1] != _COLON:
         return 0
     begin = last - 1
-    while begin > first and _KIND[data[begin - 1]] == 1:
+    while begin > 0 and _KIND[data[begin - 1]] == 1:
         begin -= 1
     start = 0
     for i in range(_SCHEME_ENDS.size):
@@ -264,13 +264,13 @@ def _scheme(data, first, last):
             if same:
                 return length
         start = _SCHEME_ENDS[i]
-    return -1 if begin > first and data[begin - 1] >= 128 else 0
+    return -1 if begin > 0 and data[begin - 1] >= 128 else 0
 
 
 @njit(**elementary.INSIDE)
 def _without_addresses(data, size):
     """What is left, -1 if it is not certain."""
-    n, first, place = 0, 0, 0
+    n, place = 0, 0
     while place < size:
         if (
             data[place] != _SLASH or place + 1 >= size or data[place + 1] != _SLASH
@@ -279,19 +279,18 @@ def _without_addresses(data, size):
             data[n] = data[place]
             n, place = n + 1, place + 1
             continue
-        # What stands before is a part of it, unless it belongs to the address before.
-        length = _scheme(data, first, n)
+        # What stands before is a part of it.
+        length = _scheme(data, n)
         if length < 0:
             return -1
         n -= length
-        if n > first and data[n - 1] == _OPEN:
+        if n > 0 and data[n - 1] == _OPEN:
             n -= 1
         place += 2
         while not _ends_address(data, place, size):
             place += 1
         data[n] = _SPACE
         n += 1
-        first = n
     return n
 
 
