@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from trustream import kernels
 from trustream.feeds.word_coder import Tokenise, WordCoder
+from trustream.kernels.names import joined
 from trustream.kernels.wiki_pages.reference import ARTICLE, ASK, ID, NO_ARTICLE, TIME, TITLE
 from trustream.store.coded_words import CodedWords
 
@@ -99,16 +100,10 @@ class PageScanner:
             self._take_names()
 
     def _take_names(self) -> None:
-        media, ends = _joined([name.encode() for name in sorted(self._media) if name.isascii()])
-        met, met_ends = _joined([*self._met])
+        media, ends = joined([name.encode() for name in sorted(self._media) if name.isascii()])
+        met, met_ends = joined([*self._met])
         is_media = np.array([*self._met.values()], np.bool_)
         self._arguments = media, ends, met, met_ends, is_media
-
-
-def _joined(names: Collection[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Names one after the other, and where each ends."""
-    ends = np.cumsum([len(name) for name in names], dtype=np.int64)
-    return np.array(np.frombuffer(b"".join(names), np.uint8)), ends
 
 
 def _is_text(content: bytes) -> bool:
