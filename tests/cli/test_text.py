@@ -216,7 +216,10 @@ def test_other_options_than_the_store_s(folder: Path, tmp_path: Path) -> None:
     store = folder / "topics.db"
     (tmp_path / "more.txt").write_text("Cat\n")
     message = fails("ingest", store, tmp_path / "more.txt", "--lower-case")
-    assert "lower False, not True" in message and f"trustream tokeniser {store}" in message
+    assert (
+        "words in their case, not in lower case" in message
+        and f"trustream tokeniser {store}" in message
+    )
     assert "in another way" in fails("transform", store, folder / "new.txt", "--min-length", 2)
     assert "in another way" in fails("evaluate", store, folder / "new.txt", "--min-length", 2)
     # Those that say the same are welcome, though not all are given.
