@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from trustream.feeds.blocks import ENDS
 from trustream.feeds.documents_before import DocumentsBefore
 from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
 from trustream.feeds.feed import Feed
@@ -13,6 +14,7 @@ from trustream.feeds.items import Item, Mark
 from trustream.feeds.positions import Identity
 from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.rows import Rows, each, records_of
+from trustream.feeds.sources import FileSource
 from trustream.feeds.store_tokeniser import WITHOUT_TEXT, check_unchanged
 from trustream.segmenters import unspaced_advice
 from trustream.store.errors import PositionError, RecordError
@@ -145,7 +147,10 @@ class Run:
             note=self.result.note or self._note(records),
         )
         if self.progress is not None:
-            self.progress(Progress(*self.feed.source.progress(self.mark.offset), self.result))
+            reached, total = self.feed.source.progress(self.mark.offset)
+            if not finished and _reads_ahead(self.feed):
+                reached = self.mark.offset
+            self.progress(Progress(reached, total, self.result))
 
     def _note(self, records: Sequence[Record]) -> str | None:
         """What should be known of the words of some of the records."""
@@ -166,6 +171,12 @@ class Run:
         )
         if self.on_bad is not None:
             self.on_bad(replace(item, record=None, bad=bad))
+
+
+def _reads_ahead(feed: Feed) -> bool:
+    """Whether much more may have been read than stored, of a file whose marks count its bytes."""
+    source = feed.source
+    return isinstance(source, FileSource) and not source.compressed and feed.format in ENDS
 
 
 def _claim(store: Store, name: str, feed: str | None, again: bool) -> None:
