@@ -77,9 +77,9 @@ def letter_rules(tokenise: Callable[[str], Sequence[str]]) -> LetterRules | None
     if tokenise is _USUAL:
         return LetterRules(3, STOP_WORDS, True)
     if type(tokenise) is Tokeniser and leaves_clauses(tokenise):
-        if tokenise.phrases or tokenise._dotless:
+        if tokenise.phrases or tokenise._finder.dotless:
             return None
-        return LetterRules(tokenise._min_length, tokenise._stop_words, tokenise._lower)
+        return LetterRules(tokenise.min_length, tokenise.stop_words, tokenise.lower)
     return None
 
 

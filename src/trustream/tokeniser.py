@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,20 +11,8 @@ from trustream import _schema, languages, segmenters
 from trustream._stop_words import STOP_WORDS
 from trustream.file_errors import lines_of
 from trustream.phrase_joining import PhraseJoiner, checked_phrases
-from trustream.unicode_words import (
-    JOINERS,
-    LETTERS,
-    UNSPACED,
-    composed,
-    lower_case,
-    n_letters,
-    without_marks,
-    word_pattern,
-    words_of,
-)
+from trustream.word_finder import WordFinder
 
-# What may stand between words that stand next to one another.
-_GAP = re.compile(r"[\s\u2010\u2011-]*")
 _words = _schema.Rule(
     lambda value: isinstance(value, list) and all(isinstance(word, str) for word in value),
     "a list of words",
@@ -114,21 +101,17 @@ class Tokeniser:
         segmenter: str | None = None,
         phrases: Collection[str] | Path = (),
     ) -> None:
-        self._pattern = None if pattern is None else _compiled(pattern)
         known = None if language is None else languages.language(language)
         self._language = known
         usual = known or languages.LANGUAGES["en"]
-        self._min_length = usual.min_length if min_length is None else min_length
-        if self._min_length < 1:
-            raise ValueError(f"min_length is {min_length}, expected 1 or more")
-        self._lower = lower
-        self._drop_marks = usual.drop_marks if drop_marks is None else drop_marks
-        self._segmenter = usual.segmenter if segmenter is None and pattern is None else segmenter
-        if self._segmenter is not None:
-            if pattern is not None:
-                raise ValueError("a tokeniser has a pattern or a segmenter: give one of them")
-            if self._segmenter not in segmenters.NAMES:
-                segmenters.segmenter(self._segmenter)
+        self._finder = WordFinder(
+            pattern,
+            min_length=usual.min_length if min_length is None else min_length,
+            lower=lower,
+            dotless=lower and known is not None and known.dotless,
+            drop_marks=usual.drop_marks if drop_marks is None else drop_marks,
+            segmenter=usual.segmenter if segmenter is None and pattern is None else segmenter,
+        )
         self._stop_words = self._normal_words(usual.code if stop_words is None else stop_words)
         self._phrases = self._normal_phrases(phrases)
 
@@ -136,8 +119,9 @@ class Tokeniser:
         """Return the words of ``text``."""
         if self._phrases:
             return [word for stretch in self.stretches(text) for word in stretch]
-        text, stop = self._normal(text), self._stop_words
-        return [word for word in self._pieces(text) if word not in stop and self._is_long(word)]
+        finder, stop = self._finder, self._stop_words
+        pieces = finder.pieces(finder.normal(text))
+        return [word for word in pieces if word not in stop and finder.is_long(word)]
 
     def stretches(self, text: str) -> list[list[str]]:
         """Return the words of ``text`` in lists of those that stand next to one another.
@@ -148,7 +132,7 @@ class Tokeniser:
         >>> Tokeniser().stretches("New York City, the trust-region step; a\\nlong line")
         [['new', 'york', 'city'], ['trust', 'region', 'step'], ['long', 'line']]
         """
-        stretches = self._next_to_one_another(self._normal(text))
+        stretches = self._finder.stretches(self._finder.normal(text), self._stop_words)
         return [self._joiner(words) if self._phrases else words for words in stretches]
 
     def __eq__(self, other: object) -> bool:
@@ -171,12 +155,12 @@ class Tokeniser:
     @property
     def pattern(self) -> str | None:
         """The regular expression of a word; None if words are letters with their marks."""
-        return None if self._pattern is None else self._pattern.pattern
+        return self._finder.pattern
 
     @property
     def min_length(self) -> int:
         """Letters of the shortest word."""
-        return self._min_length
+        return self._finder.min_length
 
     @property
     def stop_words(self) -> frozenset[str]:
@@ -186,7 +170,7 @@ class Tokeniser:
     @property
     def lower(self) -> bool:
         """Whether words are put in lower case."""
-        return self._lower
+        return self._finder.lower
 
     @property
     def language(self) -> str | None:
@@ -196,12 +180,12 @@ class Tokeniser:
     @property
     def drop_marks(self) -> bool:
         """Whether marks that are no part of a letter's character are left out."""
-        return self._drop_marks
+        return self._finder.drop_marks
 
     @property
     def segmenter(self) -> str | None:
         """What finds words in scripts without spaces."""
-        return self._segmenter
+        return self._finder.segmenter
 
     @property
     def phrases(self) -> tuple[str, ...]:
@@ -209,12 +193,8 @@ class Tokeniser:
         return self._phrases
 
     @property
-    def _dotless(self) -> bool:
-        return self._lower and self._language is not None and self._language.dotless
-
-    @property
     def _key(self) -> tuple[Any, ...]:
-        words = self.pattern, self.min_length, self.stop_words, self.lower, self._dotless
+        words = self.pattern, self.min_length, self.stop_words, self.lower, self._finder.dotless
         return *words, self.drop_marks, self.segmenter, self.phrases
 
     def is_word(self, word: str) -> bool:
@@ -223,7 +203,7 @@ class Tokeniser:
         >>> Tokeniser().is_word("york"), Tokeniser().is_word("the"), Tokeniser().is_word("ny")
         (True, False, False)
         """
-        return bool(word) and word not in self._stop_words and self._is_long(word)
+        return bool(word) and word not in self._stop_words and self._finder.is_long(word)
 
     def with_phrases(self, phrases: Iterable[str]) -> Tokeniser:
         """Return a tokeniser that makes one word of more phrases than this one.
@@ -262,60 +242,6 @@ class Tokeniser:
         # A language decides on what is not given, and this was decided.
         return cls(**{"drop_marks": False, **values})
 
-    # --- the way from a text to words
-
-    def _normal(self, text: str) -> str:
-        text = composed(text)
-        if self._lower:
-            text = lower_case(text, dotless=self._dotless)
-        return without_marks(text) if self._drop_marks else text
-
-    def _pieces(self, text: str) -> list[str]:
-        """Words of a normal text, also short ones and stop words."""
-        if self._pattern is not None:
-            return self._pattern.findall(text)
-        if self._segmenter is None:
-            return words_of(text)
-        return [piece for word in words_of(text) for piece in self._segments(word)]
-
-    def _segments(self, word: str) -> list[str]:
-        """A run of letters cut into words, where it is of a script without spaces."""
-        found: list[str] = []
-        end = 0
-        for match in UNSPACED.finditer(word):
-            found.append(word[end : match.start()])
-            found += segmenters.segmenter(self._segmenter or "")(match[0])
-            end = match.end()
-        return [piece for piece in (*found, word[end:]) if piece]
-
-    def _is_long(self, word: str) -> bool:
-        if self._pattern is None and not word.isascii():
-            return n_letters(word) >= self._min_length
-        return len(word) >= self._min_length
-
-    def _next_to_one_another(self, text: str) -> Iterator[list[str]]:
-        """Yield the words of a normal text in lists, see `stretches`."""
-        pattern = word_pattern(text) if self._pattern is None else self._pattern
-        group = pattern.groups if self._pattern is not None else 0
-        stop, cuts = self._stop_words, self._segmenter is not None
-        stretch: list[str] = []
-        end = 0
-        for match in pattern.finditer(text):
-            if stretch and not _is_gap(text[end : match.start()]):
-                yield stretch
-                stretch = []
-            word, end = match[group], match.end()
-            if pattern is not LETTERS and self._pattern is None:
-                word = word.rstrip(JOINERS)
-            for piece in self._segments(word) if cuts else (word,):
-                if piece not in stop and self._is_long(piece):
-                    stretch.append(piece)
-                elif stretch:
-                    yield stretch
-                    stretch = []
-        if stretch:
-            yield stretch
-
     @cached_property
     def _joiner(self) -> PhraseJoiner:
         return PhraseJoiner(self._phrases)
@@ -326,7 +252,7 @@ class Tokeniser:
         if isinstance(words, Path):
             words = lines_of(words)
         if not isinstance(words, str):
-            return frozenset(self._normal(word.strip()) for word in words)
+            return frozenset(self._finder.normal(word.strip()) for word in words)
         try:
             listed = languages.stop_words(words)
         except ValueError:
@@ -337,7 +263,7 @@ class Tokeniser:
         if listed is STOP_WORDS:
             return listed
         # Some have apostrophes, and others several words: what is no word by itself is not used.
-        found = (self._pieces(self._normal(word)) for word in listed)
+        found = (self._finder.pieces(self._finder.normal(word)) for word in listed)
         return frozenset(pieces[0] for pieces in found if len(pieces) == 1)
 
     def _normal_phrases(self, phrases: Collection[str] | Path) -> tuple[str, ...]:
@@ -345,23 +271,6 @@ class Tokeniser:
             phrases = [line for line in lines_of(phrases) if line.strip()]
         if not phrases:
             return ()
-        if self._segmenter in segmenters.N_GRAMS:
-            raise ValueError(f"phrases are made of words, and {self._segmenter} are none")
-        return checked_phrases(phrases, self._normal, self.is_word)
-
-
-def _is_gap(between: str) -> bool:
-    """Whether words with this between them stand next to one another."""
-    return between == " " or (_GAP.fullmatch(between) is not None and between.count("\n") <= 1)
-
-
-def _compiled(pattern: str) -> re.Pattern[str]:
-    try:
-        compiled = re.compile(pattern)
-    except re.error as error:
-        raise ValueError(f"pattern {pattern!r} is no regular expression: {error}") from error
-    if not pattern:
-        raise ValueError("pattern is empty, which no word matches; give a regular expression")
-    if compiled.groups > 1:
-        raise ValueError(f"pattern {pattern!r} has more than one group; write (?:...)")
-    return compiled
+        if self._finder.segmenter in segmenters.N_GRAMS:
+            raise ValueError(f"phrases are made of words, and {self._finder.segmenter} are none")
+        return checked_phrases(phrases, self._finder.normal, self.is_word)

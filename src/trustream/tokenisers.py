@@ -144,7 +144,7 @@ def difference(kept: Specification, other: Specification) -> str:
     """Return in what two tokenisers differ, the first one's first; empty if they are equal.
 
     >>> difference(Tokeniser(), Tokeniser(min_length=2, lower=False))
-    'min_length 3, not 2; lower True, not False'
+    'min_length 3, not 2; words in lower case, not in their case'
     """
     if not (isinstance(kept, Tokeniser) and isinstance(other, Tokeniser)):
         return "" if kept == other else f"{described(kept)}, not {described(other)}"
@@ -153,9 +153,12 @@ def difference(kept: Specification, other: Specification) -> str:
     parts = [
         f"{name} {'letters with marks' if name == 'pattern' and a is None else a}, not "
         f"{'letters with marks' if name == 'pattern' and b is None else b}"
-        for name in ("pattern", "min_length", "lower", "language", "drop_marks", "segmenter")
+        for name in ("pattern", "min_length", "language", "drop_marks", "segmenter")
         if (a := getattr(kept, name)) != (b := getattr(other, name))
     ]
+    if kept.lower != other.lower:
+        cases = ("lower", "their") if kept.lower else ("their", "lower")
+        parts.append(f"words in {cases[0]} case, not in {cases[1]} case")
     for name in ("stop_words", "phrases"):
         ones, others = getattr(kept, name), getattr(other, name)
         if ones != others:

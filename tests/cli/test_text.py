@@ -96,6 +96,15 @@ def test_a_document_without_a_known_word_says_so(folder: Path) -> None:
         assert result.exit_code == 0 and without in " ".join(result.stdout.split())
 
 
+def test_documents_of_which_no_word_is_known_are_not_scored(folder: Path, tmp_path: Path) -> None:
+    """The message speaks of the file and its words, not of a matrix of counts."""
+    unknown = tmp_path / "unknown.txt"
+    unknown.write_text("Xylophone qwerty\nOther nothing\n")
+    for measure in ("completion", "bound"):
+        problem = fails("evaluate", folder / MODELS[1], unknown, "-m", measure)
+        assert f"the model knows no word of the 2 documents of {unknown}" in problem
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_every_format_gives_the_same(folder: Path, tmp_path: Path, model: str) -> None:
     texts = {"a": "Cat c_1 Dog", "b": "Bank m_1"}
@@ -207,7 +216,10 @@ def test_other_options_than_the_store_s(folder: Path, tmp_path: Path) -> None:
     store = folder / "topics.db"
     (tmp_path / "more.txt").write_text("Cat\n")
     message = fails("ingest", store, tmp_path / "more.txt", "--lower-case")
-    assert "lower False, not True" in message and f"trustream tokeniser {store}" in message
+    assert (
+        "words in their case, not in lower case" in message
+        and f"trustream tokeniser {store}" in message
+    )
     assert "in another way" in fails("transform", store, folder / "new.txt", "--min-length", 2)
     assert "in another way" in fails("evaluate", store, folder / "new.txt", "--min-length", 2)
     # Those that say the same are welcome, though not all are given.

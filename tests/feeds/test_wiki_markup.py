@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from trustream.feeds import wiki_markup
-from trustream.feeds.wiki_markup import strip_markup
+from trustream.kernels.wiki_pages import reference_markup as wiki_markup
+from trustream.kernels.wiki_pages.reference_markup import strip_markup
 
 
 @pytest.mark.parametrize(

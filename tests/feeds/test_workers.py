@@ -134,6 +134,20 @@ def test_a_last_line_that_had_no_end(tmp_path: Path) -> None:
         assert documents(store)["x.txt:3"] == {"birds": 1}
 
 
+def test_progress_is_of_what_is_stored(tmp_path: Path) -> None:
+    """Not of what was read ahead for the processes."""
+    path = tmp_path / "x.txt"
+    path.write_bytes(b"cats and dogs\n" * 5000)
+    seen = []
+    with new_store(tmp_path) as store:
+        ingest(
+            store, path, workers=1, batch=500,
+            progress=lambda now: seen.append((now.done, now.total, now.result.n_records)),
+        )  # fmt: skip
+    assert seen[0][2] == 500 and len(seen) >= 10
+    assert all(done == 14 * n_records and total == 70_000 for done, total, n_records in seen)
+
+
 @pytest.mark.parametrize("tokenise", [Tokeniser(r"[\w-]+"), Tokeniser(min_length=5)])
 def test_other_tokenisers(tmp_path: Path, tokenise: Tokeniser) -> None:
     path = tmp_path / "x.jsonl"

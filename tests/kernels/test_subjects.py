@@ -19,6 +19,7 @@ SOME = {
     "sparse": "first_fault",
     "words": "code_words",
     "json_lines": "scan_lines",
+    "wiki_pages": "page_text",
 }
 
 

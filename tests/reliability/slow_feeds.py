@@ -103,6 +103,13 @@ SLOW: dict[str, Slow] = {
     "comments that are open": Slow("mediawiki", page(repeated(b"&lt;!--"))),
     "entities": Slow("mediawiki", page(repeated(b"&amp;amp;"))),
     "digits of an entity": Slow("mediawiki", page(repeated(b"9", b"&amp;#"))),
+    "tags in references": Slow(
+        "mediawiki", page(repeated(b"&lt;ref&gt;a &lt;b&gt; c ", b"", b"&lt;/ref&gt;"))
+    ),
+    "addresses": Slow("mediawiki", page(repeated(b"[[a|[http://x "))),
+    "namespaces": Slow("mediawiki", page(repeated("[[\u00e9: x]] ".encode()))),
+    "a long namespace": Slow("mediawiki", page(nested(b"[[\xc3\xa9", b"]]", b":"))),
+    "lines": Slow("mediawiki", page(repeated(b"__A"))),
     "deep xml": Slow("mediawiki", xml(nested(b"<a>", b"</a>"))),
     "attributes": Slow(
         "mediawiki",

@@ -105,9 +105,16 @@ def evaluate(
         other = None
         if reference is not None:
             other = opened_data(fitted, reference, {**options, "format_": None}).counts()
+        counts = found.counts(rows)
+        if found.model.words is not None and counts.shape[0] and not counts.sum():
+            raise click.ClickException(
+                f"the model knows no word of the {counts.shape[0]:,} documents of {data}, so that "
+                "there is nothing to score; see to it that they are in its language, and that "
+                "--text-column names their texts"
+            )
         result = report(
             fitted.estimator,
-            found.counts(rows),
+            counts,
             measures=measures or None,
             reference=other,
             n_words=words,

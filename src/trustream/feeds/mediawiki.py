@@ -10,9 +10,10 @@ from xml.etree import ElementTree
 from trustream.feeds.errors import FeedError, InvalidValue, too_long
 from trustream.feeds.items import Items, Mark, make_items
 from trustream.feeds.options import Options
+from trustream.feeds.page_scanner import PageScanner
 from trustream.feeds.sources import FileSource, Source
 from trustream.feeds.validation import make_record, make_words, with_text
-from trustream.feeds.wiki_markup import MEDIA, strip_markup
+from trustream.kernels.wiki_pages.reference_markup import MEDIA, strip_markup
 from trustream.store.records import Record
 
 _BEGIN, _END = b"<page>", b"</page>"
@@ -40,7 +41,10 @@ def read_mediawiki(source: Source, mark: Mark, options: Options) -> Items:
     media = _media(source)
     chunks = source.chunks(mark.offset)
     pages = split_pages(chunks, mark, options.max_bytes, is_part=source.is_part)
-    yield from make_items(source.name, mark, pages, lambda page: _record(page, options, media))
+    scanner = PageScanner(options.tokenise, media)
+    yield from make_items(
+        source.name, mark, pages, lambda page: _record(page, options, media, scanner)
+    )
 
 
 class Page(NamedTuple):
@@ -95,9 +99,22 @@ def split_pages(
         yield Page(mark, line if inside else number + 1, b"", error)
 
 
-def _record(page: Page, options: Options, media: frozenset[str]) -> Record | None:
+def _record(
+    page: Page, options: Options, media: frozenset[str], scanner: PageScanner
+) -> Record | None:
     if page.error is not None:
         raise page.error
+    scanned = scanner.page(page.content)
+    if scanned is not None:
+        if not scanned.is_article:
+            return None
+        key = scanned.title if options.page_key == "title" else scanned.id
+        if key:
+            record = make_record(
+                key.strip(), scanned.words, scanned.time, max_words=options.max_words
+            )
+            text = scanned.text.decode() if options.keep_text else None
+            return with_text(record, text, scanned.title, options)
     try:
         root = ElementTree.fromstring(page.content)
     except ElementTree.ParseError as error:

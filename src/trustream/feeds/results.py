@@ -54,7 +54,8 @@ class Progress:
     """How far an ingest is.
 
     Attributes:
-        done: bytes of the file that were read, or rows of a Parquet file.
+        done: bytes of the file whose records were stored, or rows of a Parquet file; of compressed
+            files the bytes that were read.
         total: bytes or rows that there are; None if it is not known.
         result: what was added so far.
 

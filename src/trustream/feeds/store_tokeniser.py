@@ -6,6 +6,7 @@ nobody would notice; so a feed with another tokeniser than the store's is refuse
 
 from __future__ import annotations
 
+import shlex
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -104,7 +105,7 @@ def agreed_tokeniser(store: Store, given: Tokenise | None, feed: str) -> Tokenis
         raise FeedError(
             f"{store.name} splits texts in another way ({difference(kept, wanted)}): {feed} would "
             "get other words than its documents. Leave the tokeniser out, or change the store's "
-            f"first, by the same options of `trustream tokeniser {store.name}`"
+            f"first, by the same options of `trustream tokeniser {shlex.quote(store.name)}`"
         )
     return given
 

@@ -34,7 +34,7 @@ from trustream.text import LetterRules, letter_rules
 
 Tokenise = Callable[[str], Sequence[str]]
 
-_SIGMA = "\u03a3"
+_SIGMA = "\u03a3".encode()
 # Entries and bytes of a table at first and at most; a fuller one is given up for a new one.
 _FIRST_ENTRIES, _MAX_ENTRIES = 2**14, 2**19
 _FIRST_BYTES, _MAX_BYTES = 2**18, 2**24
@@ -74,19 +74,36 @@ class WordCoder:
         if self._left > 0:
             self._left -= len(text)
             return self._tokenise(text)
-        self.load()
-        if not text.isascii() and self._rules.lower and _SIGMA in text:
-            return self._by_tokeniser(text)
         try:
-            data = np.frombuffer(text.encode(), np.uint8)
+            return self.words_of(text.encode())
         except UnicodeEncodeError:  # half of a surrogate pair
+            self.load()
             return self._by_tokeniser(text)
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether texts are given to the kernel by now."""
+        return self._left <= 0
+
+    def words_of(self, text: bytes) -> CodedWords:
+        """The words of a text in UTF-8.
+
+        >>> from trustream.text import tokenise
+        >>> word_coder(tokenise, backend="reference").words_of(b"My cats")
+        ['cats']
+        """
+        self.load()
+        if self._rules.lower and not text.isascii() and _SIGMA in text:
+            return self._by_tokeniser(text.decode())
+        data = np.frombuffer(text, np.uint8)
         n, n_open, place = self._run(data, 0)
         if place == len(data) and not n_open and self._state[0] == self._named:
             # Nothing is new in it, as in nearly all texts.
             return CodedWords(self.table, self._found[:n].copy())
         codes = self._codes(data)
-        return self._by_tokeniser(text) if codes is None else CodedWords(self.table, codes)
+        if codes is None:
+            return self._by_tokeniser(text.decode())
+        return CodedWords(self.table, codes)
 
     def load(self) -> None:
         """Load the kernels and begin a table, unless this was done before."""

@@ -1,7 +1,9 @@
 """The process that makes records of blocks, for `trustream.feeds.workers`.
 
 It reads messages from its standard input and answers each on its standard output, until there is no
-more. The first message is a `Task`, all others are blocks.
+more. The first message is a `Task`, all others are blocks. Messages are received and answers sent
+by threads, so that it has something to do while the other process is busy with a transaction and
+looks at no pipe. Whoever sends blocks sees to it that they are not too many.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ import pickle
 import struct
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import groupby
+from queue import SimpleQueue
+from threading import Thread
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -235,14 +239,36 @@ def main() -> None:
     inbox, outbox = sys.stdin.buffer, sys.stdout.buffer
     # Whatever a library prints must not get among the answers.
     sys.stdout = sys.stderr
-    task = _message(inbox)
+    received: SimpleQueue[Any] = SimpleQueue()
+    answers: SimpleQueue[bytes | None] = SimpleQueue()
+    Thread(target=_receive, args=(inbox, received), daemon=True).start()
+    sender = Thread(target=_send, args=(answers, outbox), daemon=True)
+    sender.start()
+    task = received.get()
     maker = None
     if isinstance(task, Task):
         with _without("scipy"):
             maker = Maker(task)
-    while maker is not None and isinstance(block := _message(inbox), Block):
-        outbox.write(frame(maker.answer(block)))
-        outbox.flush()
+    while maker is not None and isinstance(block := received.get(), Block):
+        answers.put(frame(maker.answer(block)))
+    answers.put(None)
+    sender.join()
+
+
+def _receive(inbox: IO[bytes], received: SimpleQueue[Any]) -> None:
+    """Take all messages, None after the last."""
+    message: Any = True
+    while message is not None:
+        message = _message(inbox)
+        received.put(message)
+
+
+def _send(answers: SimpleQueue[bytes | None], outbox: IO[bytes]) -> None:
+    """Send answers up to None, or until nobody wants them."""
+    with suppress(BrokenPipeError):
+        while (answer := answers.get()) is not None:
+            outbox.write(answer)
+            outbox.flush()
 
 
 @contextmanager

@@ -1,8 +1,8 @@
 """Read a file by several processes: one cuts it into blocks and stores, others make the records.
 
 Blocks are given to the processes in turn and their answers are taken in the same order, so that
-records come as they stand in the file. Few blocks are under way at a time, and pipes hold what
-nobody has taken yet. A process that has lost its parent finds the end of its input and ends.
+records come as they stand in the file. Few blocks are under way at a time. A process that has lost
+its parent finds the end of its input and ends.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from trustream.word_order import OrderedTokeniser
 LARGE = 2**25
 _COMPRESSION = 4
 _MOST, _ENOUGH = 8, 2
-# Blocks of a process that are under way, and bytes of all of them.
-_DEPTH, _MAX_BYTES = 2, 2**25
+# Blocks of a process that are under way, and bytes of all of them: what it reads while a
+# transaction is stored.
+_DEPTH, _MAX_BYTES = 32, 2**25
 # A record is read by blocks up to this length, though it is a bad one.
 _LONG = 2**22
 _PIPE = 2**20
@@ -77,7 +78,7 @@ def number_of_workers(feed: Feed, mark: Mark) -> int:
     )
     if size - mark.offset < LARGE or cores == 1:
         return 0
-    if feed.format != "mediawiki" and letter_rules(feed.options.tokenise) is not None:
+    if letter_rules(feed.options.tokenise) is not None:
         # Such records are made faster than one process stores them, which needs a core for itself.
         return min(cores - 1, _ENOUGH)
     return min(cores, _MOST)

@@ -12,6 +12,7 @@ likelihood estimators of the likelihood of held-out documents
 sparse     whether the arrays of a sparse matrix fit together
 words      the words of texts, as numbers
 json_lines the documents of lines of JSON of the usual shape
+wiki_pages the texts of pages of a MediaWiki dump, without markup
 ========== =====================================================================================
 
 Conventions: a kernel works on the range [start, stop) of documents or words, writes only what
@@ -25,7 +26,7 @@ import importlib
 from functools import cache
 from types import ModuleType
 
-SUBJECTS = ("lda", "mixture", "priors", "likelihood", "sparse", "words", "json_lines")
+SUBJECTS = ("lda", "mixture", "priors", "likelihood", "sparse", "words", "json_lines", "wiki_pages")
 BACKENDS = ("compiled", "reference")
 # Numbers in a vector of the compiled kernels; some arrays are padded to a multiple of it.
 LANES = 8

@@ -388,8 +388,11 @@ class LdaModel:
 
         eta is learned from a sample of words drawn with `rng` (all words without it), or with
         `eta_per_word` for the words of the batch (all words without one). A (V, K) prior is
-        given by the user and not changed. One topic, or one word, has nothing to learn from.
+        given by the user and not changed. One topic, one word, or a batch without a single word has
+        nothing to learn from.
         """
+        if batch is not None and not len(batch.words):
+            return {}
         words = self._words(batch) if self.eta_per_word else None
         return evidence.of_prior(self.computation, lambda_, prior, words, locals_, rng, equal)
 

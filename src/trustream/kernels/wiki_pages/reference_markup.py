@@ -7,12 +7,16 @@ import re
 from collections.abc import Collection
 
 # What is inside is not prose.
-_LOST = "ref math chem source syntaxhighlight code pre gallery timeline score graph templatedata"
+LOST = tuple(
+    "ref math chem source syntaxhighlight code pre gallery timeline score graph"
+    " templatedata".split()
+)
+# Tags inside at most: else many that are never closed would each be followed to the end.
+MAX_TAGS = 200
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _EMPTY = re.compile(r"<[a-z]+\b[^<>]*/>", re.IGNORECASE)
-# With few tags inside: else many that are never closed would each be followed to the end.
 _ELEMENT = re.compile(
-    rf"<({'|'.join(_LOST.split())})\b[^<>]*+>[^<]*+(?:<(?!/\1\s*>)[^<]*+){{0,200}}+</\1\s*>",
+    rf"<({'|'.join(LOST)})\b[^<>]*+>[^<]*+(?:<(?!/\1\s*>)[^<]*+){{0,{MAX_TAGS}}}+</\1\s*>",
     re.IGNORECASE,
 )
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*+>")
@@ -23,9 +27,9 @@ _SWITCH = re.compile(r"__[A-Z]+__")
 # Larger than any character's, and html.unescape does not take all of them.
 _NUMBER = re.compile(r"&#(?:[0-9]{8,}+|[xX][0-9a-fA-F]{8,}+);?")
 _PARTNER = {"}}": "{{", "|}": "{|", "]]": "[["}
-_DEPTH = 20
+DEPTH = 20
 # Brackets inside one another. What is inside is copied each time that one of them is closed.
-_MAX_OPEN = 100
+MAX_OPEN = 100
 
 # Links into these are pictures and categories, not text.
 MEDIA = frozenset({"file", "image", "media", "category"})
@@ -69,7 +73,7 @@ def _without_brackets(text: str, media: Collection[str]) -> str:
         if bracket in _PARTNER:
             _close(bracket, pieces, opened, media)
         else:
-            if len(opened) == _MAX_OPEN:
+            if len(opened) == MAX_OPEN:
                 del opened[0]
             if len(bracket) == 2:
                 opened.append((bracket, len(pieces)))
@@ -86,7 +90,7 @@ def _close(
     """Put what is shown in the place of the pieces that a bracket closes."""
     partner = _PARTNER[bracket]
     # Those opened after it are taken as closed with it. Few are looked at, to save time.
-    if partner not in [kind for kind, _ in opened[-_DEPTH:]]:
+    if partner not in [kind for kind, _ in opened[-DEPTH:]]:
         return
     while True:
         kind, start = opened.pop()

@@ -1,0 +1,1 @@
+"""Kernels that read pages of MediaWiki dumps."""
