@@ -188,16 +188,15 @@ class Database(LeaseTable, TextTable):
         """Places of the documents with these keys, as far as they are in the store."""
         return dict(self._select_in("SELECT key, place FROM document WHERE key", "text", keys))
 
-    def keys_and_contents(
-        self, places: Sequence[int], *, times: bool = False
-    ) -> list[tuple[Any, ...]]:
-        """(place, key, content) of the documents in these places, in any order.
-
-        With `times`, the time and whether it is that of the arrival come after them.
-        """
-        more = ", time, arrival" if times else ""
-        query = f"SELECT place, key, content{more} FROM document WHERE place"
+    def keys_and_contents(self, places: Sequence[int]) -> list[tuple[int, str, bytes]]:
+        """(place, key, content) of the documents in these places, in any order."""
+        query = "SELECT place, key, content FROM document WHERE place"
         return list(self._select_in(query, "bigint", places))
+
+    def between(self, first: int, end: int) -> list[tuple[int, str, bytes]]:
+        """The same of the documents in places from `first` to before `end`."""
+        query = "SELECT place, key, content FROM document WHERE place >= ? AND place < ?"
+        return self._execute(query, first, end).fetchall()
 
     def by_place(self, places: Sequence[int]) -> list[DocumentRow]:
         """The documents in these places, in any order."""

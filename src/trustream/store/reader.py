@@ -12,9 +12,13 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
+from trustream.store.drawn_documents import DrawnDocuments, Kept, Rows
 from trustream.store.kept_texts import unpack_text
 from trustream.store.records import Documents, StoredText, VocabularyChanges
 from trustream.store.table_rows import Counters, DocumentRow
+
+# Documents that are read at a time, where all are.
+_AT_ONCE = 2000
 
 
 class Reader:
@@ -23,6 +27,7 @@ class Reader:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._active = ActiveWords()
+        self._drawn = DrawnDocuments()
 
     def draw(
         self, n: int, rng: np.random.Generator | DrawOrder, held_out: bool, times: bool
@@ -37,15 +42,11 @@ class Reader:
             counters = self._database.counters(write=False)
             there = counters.held_out if held_out else counters.training
             places = draw_places(n, there, rng, held_out).tolist()
-            # Most of what a trainer waits for: only what it needs.
-            values = self._database.keys_and_contents(places, times=times)
-            rows = {row[0]: row for row in values}
-            found = [rows[place] for place in places]
-            keys, contents = [row[1] for row in found], [row[2] for row in found]
-            drawn = self._documents(keys, contents, counters)
-            if not times:
-                return drawn
-            return _timed(drawn, [row[3] for row in found], [row[4] for row in found])
+            if times:
+                rows = {row.place: row for row in self._database.by_place(places)}
+                return self._of_rows([rows[place] for place in places], counters)
+            in_passes = isinstance(rng, DrawOrder) and not held_out
+            return self._kept_or_read(places, counters, in_passes)
 
         return self._database.run(work, write=False)
 
@@ -91,14 +92,35 @@ class Reader:
 
         return self._database.run(work, write=False)
 
+    def _kept_or_read(
+        self, places: Sequence[int], counters: Counters, in_passes: bool
+    ) -> Documents:
+        """The documents in these places, as far as possible without reading them again."""
+        cache = self._drawn
+        missing = cache.missing(places, counters.sequence)
+        found: dict[int, Kept] = {}
+        if in_passes and missing and cache.wants_all(counters.training, counters.tokens):
+            for first in range(0, counters.training, _AT_ONCE):
+                self._keep(self._database.between(first, first + _AT_ONCE), counters)
+            missing = cache.missing(places, counters.sequence)
+        if missing:
+            found = self._keep(self._database.keys_and_contents(missing), counters)
+        keys, rows = cache.get(places, found)
+        return _documents(keys, rows, counters)
+
+    def _keep(
+        self, values: Sequence[tuple[int, str, bytes]], counters: Counters
+    ) -> dict[int, Kept]:
+        rows = self._rows([content for _, _, content in values], counters)
+        return self._drawn.keep([v[0] for v in values], [v[1] for v in values], rows)
+
     def _of_rows(self, rows: Sequence[DocumentRow], counters: Counters) -> Documents:
-        keys, contents = [row.key for row in rows], [row.content for row in rows]
-        found = self._documents(keys, contents, counters)
+        found = _documents(
+            [row.key for row in rows], self._rows([row.content for row in rows], counters), counters
+        )
         return _timed(found, [row.time for row in rows], [row.arrival for row in rows])
 
-    def _documents(
-        self, keys: list[str], contents: Sequence[bytes], counters: Counters
-    ) -> Documents:
+    def _rows(self, contents: Sequence[bytes], counters: Counters) -> Rows:
         """Rows over columns; words that are not active are left out."""
         if counters.vocabulary != self._active.version:
             changes = self._database.columns_since(self._active.version)
@@ -110,14 +132,19 @@ class Reader:
             before = np.zeros(len(words) + 1, np.int64)
             np.cumsum(is_active, out=before[1:])
             indptr, columns, counts = before[indptr], columns[is_active], counts[is_active]
-        return Documents(
-            keys=keys,
-            indptr=indptr,
-            indices=columns,
-            counts=counts.astype(np.float32),
-            sequence=counters.sequence,
-            vocabulary=counters.vocabulary,
-        )
+        return indptr, columns, counts.astype(np.float32)
+
+
+def _documents(keys: list[str], rows: Rows, counters: Counters) -> Documents:
+    indptr, columns, counts = rows
+    return Documents(
+        keys=keys,
+        indptr=indptr,
+        indices=columns,
+        counts=counts,
+        sequence=counters.sequence,
+        vocabulary=counters.vocabulary,
+    )
 
 
 def _timed(documents: Documents, times: list[float], arrival: list[bool | None]) -> Documents:

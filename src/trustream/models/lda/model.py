@@ -225,11 +225,8 @@ class LdaModel:
         return replace(prior, seeds=None)
 
     def savepoint(self, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch) -> Callable[[], None]:
-        """The batch's rows of lambda, and of the prior where it is learned word by word."""
-        touched = batch.words
-        if prior.seeds is not None:
-            touched = np.union1d(touched, prior.seeds.places)
-        restore_rows = lambda_.savepoint(self.computation.kernels, touched, self.n_threads)
+        """Rows of lambda that will be overwritten, and of a prior that is learned word by word."""
+        restore_rows = lambda_.savepoint()
         if not self.eta_per_word or prior.pattern.shape != (self.n_words, 1):
             return restore_rows
         words, pattern = batch.words, prior.pattern[batch.words]
@@ -429,5 +426,5 @@ def _holding(table: LazyRows, prior: LdaPrior, batch: WordBatch, rho: float) -> 
     """A table that decayed by rho, with what seeds hold of the words that the batch lacks."""
     if prior.seeds is not None:
         places, held = prior.seeds.missing(batch.words)
-        table.stored[places] += (rho / table.scale * held).astype(table.stored.dtype)
+        table.add(places, (rho / table.scale * held).astype(table.stored.dtype))
     return table
