@@ -193,11 +193,6 @@ class Database(LeaseTable, TextTable):
         query = "SELECT place, key, content FROM document WHERE place"
         return list(self._select_in(query, "bigint", places))
 
-    def between(self, first: int, end: int) -> list[tuple[int, str, bytes]]:
-        """The same of the documents in places from `first` to before `end`."""
-        query = "SELECT place, key, content FROM document WHERE place >= ? AND place < ?"
-        return self._execute(query, first, end).fetchall()
-
     def by_place(self, places: Sequence[int]) -> list[DocumentRow]:
         """The documents in these places, in any order."""
         query = f"SELECT {DOCUMENT} FROM document WHERE place"

@@ -12,13 +12,10 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
-from trustream.store.drawn_documents import DrawnDocuments, Kept, Rows
+from trustream.store.drawn_documents import DrawnDocuments
 from trustream.store.kept_texts import unpack_text
 from trustream.store.records import Documents, StoredText, VocabularyChanges
 from trustream.store.table_rows import Counters, DocumentRow
-
-# Documents that are read at a time, where all are.
-_AT_ONCE = 2000
 
 
 class Reader:
@@ -45,8 +42,10 @@ class Reader:
             if times:
                 rows = {row.place: row for row in self._database.by_place(places)}
                 return self._of_rows([rows[place] for place in places], counters)
-            in_passes = isinstance(rng, DrawOrder) and not held_out
-            return self._kept_or_read(places, counters, in_passes)
+            # Most of what a trainer waits for: only what it needs, and that not again.
+            found = self._drawn.get(places, counters.sequence, self._database.keys_and_contents)
+            keys, contents = [key for key, _ in found], [content for _, content in found]
+            return self._documents(keys, contents, counters)
 
         return self._database.run(work, write=False)
 
@@ -92,35 +91,14 @@ class Reader:
 
         return self._database.run(work, write=False)
 
-    def _kept_or_read(
-        self, places: Sequence[int], counters: Counters, in_passes: bool
-    ) -> Documents:
-        """The documents in these places, as far as possible without reading them again."""
-        cache = self._drawn
-        missing = cache.missing(places, counters.sequence)
-        found: dict[int, Kept] = {}
-        if in_passes and missing and cache.wants_all(counters.training, counters.tokens):
-            for first in range(0, counters.training, _AT_ONCE):
-                self._keep(self._database.between(first, first + _AT_ONCE), counters)
-            missing = cache.missing(places, counters.sequence)
-        if missing:
-            found = self._keep(self._database.keys_and_contents(missing), counters)
-        keys, rows = cache.get(places, found)
-        return _documents(keys, rows, counters)
-
-    def _keep(
-        self, values: Sequence[tuple[int, str, bytes]], counters: Counters
-    ) -> dict[int, Kept]:
-        rows = self._rows([content for _, _, content in values], counters)
-        return self._drawn.keep([v[0] for v in values], [v[1] for v in values], rows)
-
     def _of_rows(self, rows: Sequence[DocumentRow], counters: Counters) -> Documents:
-        found = _documents(
-            [row.key for row in rows], self._rows([row.content for row in rows], counters), counters
-        )
+        keys, contents = [row.key for row in rows], [row.content for row in rows]
+        found = self._documents(keys, contents, counters)
         return _timed(found, [row.time for row in rows], [row.arrival for row in rows])
 
-    def _rows(self, contents: Sequence[bytes], counters: Counters) -> Rows:
+    def _documents(
+        self, keys: list[str], contents: Sequence[bytes], counters: Counters
+    ) -> Documents:
         """Rows over columns; words that are not active are left out."""
         if counters.vocabulary != self._active.version:
             changes = self._database.columns_since(self._active.version)
@@ -132,19 +110,14 @@ class Reader:
             before = np.zeros(len(words) + 1, np.int64)
             np.cumsum(is_active, out=before[1:])
             indptr, columns, counts = before[indptr], columns[is_active], counts[is_active]
-        return indptr, columns, counts.astype(np.float32)
-
-
-def _documents(keys: list[str], rows: Rows, counters: Counters) -> Documents:
-    indptr, columns, counts = rows
-    return Documents(
-        keys=keys,
-        indptr=indptr,
-        indices=columns,
-        counts=counts,
-        sequence=counters.sequence,
-        vocabulary=counters.vocabulary,
-    )
+        return Documents(
+            keys=keys,
+            indptr=indptr,
+            indices=columns,
+            counts=counts.astype(np.float32),
+            sequence=counters.sequence,
+            vocabulary=counters.vocabulary,
+        )
 
 
 def _timed(documents: Documents, times: list[float], arrival: list[bool | None]) -> Documents:
