@@ -380,6 +380,7 @@ class LdaModel:
         locals_: list[Array],
         rng: np.random.Generator | None,
         equal: float = 0.0,
+        least_separation: float = 0.0,
     ) -> dict[str, DirichletEvidence]:
         """alpha from the documents' gamma, eta from lambda.
 
@@ -388,7 +389,9 @@ class LdaModel:
         given by the user and not changed. One topic, or one word, has nothing to learn from.
         """
         words = self._words(batch) if self.eta_per_word else None
-        return evidence.of_prior(self.computation, lambda_, prior, words, locals_, rng, equal)
+        return evidence.of_prior(
+            self.computation, lambda_, prior, words, locals_, rng, equal, least_separation
+        )
 
     def _words(self, batch: WordBatch | None) -> Array:
         return np.arange(self.n_words) if batch is None else batch.words
