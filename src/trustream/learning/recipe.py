@@ -76,8 +76,8 @@ class Recipe:
         data_multiple: the population is so many times the data.
         equal_documents: the prior of local parameters is learned as if there were so many more data
             points for each component, in which all components are equally frequent.
-        least_separation: a step whose data points tell components apart by less, from 0 to 1, leaves
-            the prior of local parameters as it is; 0 learns it from any.
+        least_separation: a step whose data points tell components apart by less, from 0 to 1,
+            leaves the prior of local parameters as it is; 0 learns it from any.
     """
 
     method: str

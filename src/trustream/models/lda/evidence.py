@@ -52,7 +52,7 @@ def of_prior(
 
 
 def separation(locals_: list[Array]) -> float:
-    """How well documents tell topics apart, from 0, all topics in equal parts, to 1, one topic each.
+    """How well documents tell topics apart: 0 if all have all topics in equal parts, 1 if one each.
 
     It is the mean over documents of their largest proportion, as a part of the way from 1/K to 1.
     While topics are alike, as they are in the first steps, it is near 0. To empirical Bayes this is
@@ -66,7 +66,7 @@ def separation(locals_: list[Array]) -> float:
         return 1.0
     equal = 1.0 / locals_[0].shape[1]
     share = float(np.concatenate(largest).mean(dtype=np.float64))
-    return (share - equal) / (1.0 - equal)
+    return float((share - equal) / (1.0 - equal))
 
 
 def of_alpha(
