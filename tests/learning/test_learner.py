@@ -172,6 +172,26 @@ def test_recipes_survive_a_file(name: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("options", "lacks", "expected"),
+    [
+        ({}, (), 0.01),
+        ({"population": None}, (), 0.0),
+        # Once a step looked at its documents where equal ones were added, and before that never.
+        ({}, ("least_separation",), 0.01),
+        ({"population": None}, ("least_separation",), 0.0),
+        ({}, ("least_separation", "equal_documents"), 0.0),
+    ],
+)
+def test_recipes_of_before_learn_alpha_as_they_did(
+    options: dict[str, Any], lacks: tuple[str, ...], expected: float
+) -> None:
+    values = recipe_json.to_json(defaults.for_topics(3, **options))
+    for name in lacks:
+        del values[name]
+    assert recipe_json.from_json(values).least_separation == expected
+
+
+@pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"method": "magic"}, "method in the recipe is 'magic'"),
