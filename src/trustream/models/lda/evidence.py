@@ -12,7 +12,7 @@ from scipy import special
 
 from trustream.array_types import Array, Float64
 from trustream.models.dirichlet_evidence import DirichletEvidence
-from trustream.models.lda.computation import VISITED, LdaComputation
+from trustream.models.lda.computation import ROWS_AT_ONCE, LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
 
@@ -141,8 +141,8 @@ def _mean_psi(
     """Mean over topics of psi(lambda_vk), (W,)."""
     sums = np.empty(words.size)
     if computation.collapsed:
-        for first in range(0, words.size, VISITED):
-            part = words[first : first + VISITED]
+        for first in range(0, words.size, ROWS_AT_ONCE):
+            part = words[first : first + ROWS_AT_ONCE]
             rows = computation.get_rows(lambda_, prior, part)
             psi = _uncertain_psi(computation, rows, prior.plain_rows(part))
             sums[first : first + part.size] = psi.sum(axis=1, dtype=np.float64)
