@@ -75,7 +75,7 @@ def matched_cosines(found: Array, planted: Array) -> Array:
 def parts(value: Any) -> Iterator[Any]:
     """Every array and number inside tuples, lists, dictionaries and dataclasses."""
     if is_dataclass(value):
-        value = [getattr(value, field.name) for field in fields(value)]
+        value = [getattr(value, field.name) for field in fields(value) if field.compare]
     elif isinstance(value, dict):
         value = [value[key] for key in sorted(value)]
     if isinstance(value, (tuple, list)):

@@ -12,6 +12,8 @@ True
 
 from __future__ import annotations
 
+from trustream._lazy_names import lazy_names
+
 # Nothing is imported to say this: until it is loaded the command line cannot answer to Ctrl-C.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,20 +85,6 @@ _HOME = {
     "open_store": "trustream.store",
 }
 
+_MODULES = [name for name in __all__ if name not in _HOME and name != "__version__"]
 
-def __getattr__(name: str) -> object:
-    """Import the public ``name``, once (PEP 562)."""
-    import importlib
-
-    if name not in __all__:
-        raise AttributeError(f"module 'trustream' has no attribute {name!r}")
-    if name not in _HOME:
-        # A package or module; importing it also makes it an attribute.
-        return importlib.import_module(f"trustream.{name}")
-    value = getattr(importlib.import_module(_HOME[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, _HOME, _MODULES)

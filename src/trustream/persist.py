@@ -1,9 +1,7 @@
 """Models on disk: named arrays and a versioned JSON header in one safetensors file, never pickle.
 
-A file holds the arrays, checksums (`trustream._tensor_file`), and a metadata entry, ``trustream``,
-whose text is the JSON object
-
-    {"format": "trustream", "version": 1, "library_version": "0.1.0", "header": {...}}
+A file holds the arrays, checksums (`trustream._tensor_file`), and the header
+(`trustream._file_header`).
 
 This module knows nothing of models: an estimator decides which arrays and which header it needs,
 and checks what a file holds before anything is made from it. Whatever is wrong with a file is one
@@ -21,10 +19,11 @@ from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 
-from trustream import __version__, _tensor_file
+from trustream import _tensor_file
+from trustream._file_header import FORMAT, Unsuitable, decode_header, encode_header
 from trustream._random_state import generator_from_json, generator_to_json
 from trustream._regular_file import PathLike, open_regular, replace_file
-from trustream._schema import check_values, integer, mapping, one_of, shown, text
+from trustream._schema import shown
 
 __all__ = [
     "Contents",
@@ -44,19 +43,10 @@ __all__ = [
 
 T = TypeVar("T", bound=type)
 
-FORMAT = "trustream"
-VERSION = 1
-
 # Estimators by the name in a file; see `register`.
 _ESTIMATORS: dict[str, Any] = {}
 # Our own packages and modules whose classes register themselves when they are imported.
 _PACKAGES = ("trustream.estimators", "trustream.recommender", "trustream.topics.topic_model")
-_OUTER = {
-    "format": one_of([FORMAT]),
-    "version": integer(1),
-    "library_version": text,
-    "header": mapping,
-}
 _ADVICE = "restore it from a copy, or fit the model and save it again"
 # Whatever content that is not what it should be can lead to.
 _DAMAGE = (
@@ -64,10 +54,6 @@ _DAMAGE = (
 )  # fmt: skip
 # Characters of a reason that a message shows.
 _SHOWN = 200
-
-
-class Unsuitable(ValueError):
-    """The content is whole, as far as one can tell, and not for this version of trustream."""
 
 
 @contextmanager
@@ -109,7 +95,7 @@ class Contents:
     def __init__(self, file: BinaryIO, size: int, name: str) -> None:
         self._file = file
         self._head = _tensor_file.read_head(file, size)
-        self.header = _decode_header(name, self._head.metadata)
+        self.header = decode_header(name, self._head.metadata)
         self.entries: Mapping[str, _tensor_file.Entry] = self._head.entries
 
     @classmethod
@@ -265,7 +251,7 @@ def _packed(
 ) -> list[bytes | memoryview]:
     """The parts of a file."""
     tensors = {name: _storable(name, value) for name, value in arrays.items()}
-    return _tensor_file.pack(tensors, FORMAT, _encode_header(header))
+    return _tensor_file.pack(tensors, FORMAT, encode_header(header))
 
 
 def _storable(name: str, value: np.ndarray) -> np.ndarray:
@@ -279,54 +265,3 @@ def _storable(name: str, value: np.ndarray) -> np.ndarray:
     if name == "__metadata__":
         raise ValueError("an array cannot be called '__metadata__': safetensors uses the name")
     return np.asarray(array, dtype=array.dtype.newbyteorder("<"), order="C")
-
-
-def _encode_header(header: Mapping[str, Any]) -> str:
-    """Return the text of the metadata entry."""
-    return json.dumps(
-        {
-            "format": FORMAT,
-            "version": VERSION,
-            "library_version": __version__,
-            "header": _plain(header, "header"),
-        }
-    )
-
-
-def _decode_header(name: str, metadata: Mapping[str, str]) -> dict[str, Any]:
-    """Return the header in the metadata of a file, or say why there is none."""
-    try:
-        outer = json.loads(metadata[FORMAT])
-        if outer["format"] != FORMAT:
-            raise KeyError("format")
-        version = outer["version"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise Unsuitable(
-            f"{name} is a safetensors file, but trustream did not write it, or it is damaged: "
-            "give one that `save` wrote"
-        ) from error
-    if type(version) is int and version > VERSION:
-        raise Unsuitable(
-            f"{name} is in format version {shown(version)}, written by trustream "
-            f"{shown(outer.get('library_version'), quote=False)}; this is trustream {__version__}, "
-            f"which reads up to version {VERSION}: upgrade trustream to load it"
-        )
-    check_values(outer, _OUTER, "the metadata")
-    header: dict[str, Any] = outer["header"]
-    return header
-
-
-def _plain(value: Any, where: str) -> Any:
-    """Return ``value`` as JSON can hold it without losing anything, or name what cannot be held."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | float | str):
-        return value
-    if isinstance(value, Mapping):
-        for key in value:
-            if not isinstance(key, str):
-                raise ValueError(f"{where} has the key {key!r}; keys must be strings")
-        return {key: _plain(item, f"{where}[{key!r}]") for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
-    raise ValueError(f"{where} is a {type(value).__name__}, which a JSON header cannot hold")

@@ -124,7 +124,7 @@ class Learning(PoissonMixture):
     """Poissons whose prior's rate b is learned: empirical Bayes without a Dirichlet."""
 
     def prior_evidence(
-        self, lambda_: Any, prior: Any, batch: Any, locals_: Any, rng: Any, equal: float = 0.0
+        self, lambda_: Any, prior: Any, batch: Any, locals_: Any, rng: Any, *options: float
     ) -> Any:
         rates = self.expected(lambda_, prior).rates
         return {"b": RateEvidence(prior.b, prior.a, float(rates.mean()))}

@@ -405,11 +405,14 @@ def test_alpha_stays_while_topics_are_alike(n_topics: int) -> None:
     alike = np.full((9, n_topics), 1 / n_topics + 50.0 / n_topics)
     apart = alike + np.where(np.arange(n_topics) == np.arange(9)[:, np.newaxis] % 2, 2.0, 0.0)
 
-    def alpha(gamma: Array) -> Array:
-        new = eb.update(model, state, None, [gamma], rho=0.5, rng=None, equal_documents=1.0)
+    def alpha(gamma: Array, least: float = 0.01) -> Array:
+        new = eb.update(model, state, None, [gamma], rho=0.5, rng=None, least_separation=least)
         return np.asarray(new.prior.alpha)
 
-    np.testing.assert_array_equal(alpha(alike * (1 + 1e-4 * rng.random(alike.shape))), prior.alpha)
+    alike *= 1 + 1e-4 * rng.random(alike.shape)
+    np.testing.assert_array_equal(alpha(alike), prior.alpha)
     assert not np.array_equal(alpha(apart), prior.alpha)
+    # As in the paper, nothing is asked of the documents, with or without equal ones.
+    assert not np.array_equal(alpha(alike, 0.0), prior.alpha)
     plain = lda_evidence.of_alpha(model.computation, prior, [alike]).improved(0.5)
     assert plain.sum() > 1.4 * prior.alpha.sum()  # and more with every step

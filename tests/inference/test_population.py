@@ -14,8 +14,8 @@ from trustream.inference import batch as batch_vb
 from trustream.inference import empirical_bayes, memoized, trust_region
 from trustream.inference.population import published, scaled_to, with_mean
 from trustream.inference.state import State
+from trustream.learning.defaults import for_topics
 from trustream.learning.learner import Learner
-from trustream.learning.recipe import for_topics
 from trustream.models.lda import LdaModel, LdaPrior
 
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

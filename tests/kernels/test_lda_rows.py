@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
 from scipy.special import digamma
@@ -9,6 +11,11 @@ from scipy.special import digamma
 from tests.helpers import DTYPES, random_counts
 from tests.kernels.inputs import rows_like
 from trustream.kernels.lda import compiled, reference
+
+
+def _nothing(dtype: str) -> tuple[np.ndarray, np.ndarray]:
+    """Where overwritten rows are noted, if nobody wants them."""
+    return np.empty((0, 9), dtype), np.empty(0, bool)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -24,7 +31,7 @@ def test_gather_and_scatter_rows(pattern_shape: tuple[int, int], dtype: str) -> 
     for module in (reference, compiled):
         rows, back = np.full((40, 9), -1, dtype), np.full_like(stored, -1)
         module.gather_rows(stored, words, 1e-3, 0.3, pattern, rows, 0, 35)
-        module.scatter_rows(back, words, 1e-3, 0.3, pattern, rows, 0, 35)
+        module.scatter_rows(back, words, 1e-3, 0.3, pattern, rows, *_nothing(dtype), 0, 35)
         assert (rows[35:] == -1).all() and (np.delete(back, words[:35], axis=0) == -1).all()
         # Taking the shift away cancels: the error is that of lambda + shift, divided by scale.
         np.testing.assert_allclose(
@@ -53,12 +60,34 @@ def test_add_rows(pattern: str, k: int, dtype: str) -> None:
     eps = float(np.finfo(dtype).eps)
     for module in (reference, compiled):
         found = stored.copy()
-        module.add_rows(found, words, rows, other, levels, a, b, c, 3, 35)
+        module.add_rows(found, words, rows, other, levels, a, b, c, *_nothing(dtype), 3, 35)
         untouched = np.delete(np.arange(60), words[3:35])
         np.testing.assert_array_equal(found[untouched], stored[untouched])
         # Differences of numbers of up to a hundred.
         np.testing.assert_allclose(found, expected, rtol=8 * eps, atol=200 * eps)
-        module.add_rows(found, words[:0], rows[:0], other, levels, a, b, c, 0, 0)
+        module.add_rows(found, words[:0], rows[:0], other, levels, a, b, c, *_nothing(dtype), 0, 0)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("module", [reference, compiled])
+def test_overwritten_rows_are_noted(module: ModuleType, dtype: str) -> None:
+    """Rows that a kernel overwrites are noted as they were, to the bit, and no others."""
+    rng = np.random.default_rng(3)
+    stored, other = (rows_like(rng, (60, 9), dtype) for _ in range(2))
+    words, rows = rng.permutation(60)[:40].astype(np.int32), rows_like(rng, (40, 9), dtype)
+    pattern = np.ones((1, 1))
+    for kernel, arguments in (
+        (module.scatter_rows, (1e-3, 0.3, pattern, rows)),
+        (module.add_rows, (rows, other, pattern, 0.7, 0.4, 0.05)),
+    ):
+        found, plain = stored.copy(), stored.copy()
+        old, noted = np.full((40, 9), -1, dtype), np.zeros(40, bool)
+        kernel(found, words, *arguments, old, noted, 3, 35)
+        kernel(plain, words, *arguments, *_nothing(dtype), 3, 35)
+        np.testing.assert_array_equal(found, plain)
+        assert not noted[:3].any() and noted[3:35].all() and not noted[35:].any()
+        np.testing.assert_array_equal(old[3:35], stored[words[3:35]])
+        assert (old[:3] == -1).all() and (old[35:] == -1).all()
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

@@ -13,7 +13,7 @@ from trustream import BernoulliMixture, LatentDirichletAllocation
 from trustream.inference.algorithm import Algorithm, StepOptions
 from trustream.inference.population import published
 from trustream.inference.state import Info, State
-from trustream.learning import algorithms, recipe, recipe_json
+from trustream.learning import algorithms, defaults, recipe_json
 from trustream.learning.executor import InProcess
 from trustream.learning.learner import Learner, is_smoothed
 from trustream.learning.recipe import DataSize, Effort
@@ -24,7 +24,7 @@ COUNTS, _ = planted_lda(np.random.default_rng(0), 3, 40, 200, 30, 0.1, 0.1)
 
 
 def lda_learner(**options: Any) -> Learner:
-    return Learner(LdaModel(3, 40), recipe.for_topics(3, max_doc_topics=None, **options))
+    return Learner(LdaModel(3, 40), defaults.for_topics(3, max_doc_topics=None, **options))
 
 
 def start(learner: Learner, seed: int = 0) -> tuple[State, np.random.Generator]:
@@ -146,20 +146,20 @@ def test_an_executor_computes_elsewhere(method: str) -> None:
 
 
 def test_effort_falls_as_topics_are_found() -> None:
-    chosen = recipe.for_topics(100, max_iter=6)
+    chosen = defaults.for_topics(100, max_iter=6)
     efforts = [chosen.effort_at(n, looks) for n, looks in ((0, 0), (29, 5), (30, 1.9), (30, 2.0))]
     assert efforts == [Effort(2, 50), Effort(2, 50), Effort(2, 15), Effort(1, 20)]
     # What a user says holds for all steps, and other algorithms have one effort.
-    assert recipe.for_topics(100, inner_iter=3).late is None
-    assert recipe.for_topics(100, collapsed=True).late is None
-    given = recipe.for_topics(100, max_doc_update_iter=7)
+    assert defaults.for_topics(100, inner_iter=3).late is None
+    assert defaults.for_topics(100, collapsed=True).late is None
+    given = defaults.for_topics(100, max_doc_update_iter=7)
     assert (given.effort, given.first, given.late) == (Effort(2, 7), None, None)
-    assert recipe.for_topics(100, method="natural-gradient").first is None
+    assert defaults.for_topics(100, method="natural-gradient").first is None
 
 
 def test_a_stream_learns_as_fit_does() -> None:
     """The same effort, batches and topics left alone; only the rate is another."""
-    fit, stream = recipe.for_topics(600), recipe.for_stream(600)
+    fit, stream = defaults.for_topics(600), defaults.for_stream(600)
     different = {name for name, value in vars(fit).items() if getattr(stream, name) != value}
     assert different == {"tau", "cooldown", "settling", "tol"}
     assert stream.max_doc_topics == 60
@@ -167,8 +167,28 @@ def test_a_stream_learns_as_fit_does() -> None:
 
 @pytest.mark.parametrize("name", algorithms.names())
 def test_recipes_survive_a_file(name: str) -> None:
-    for chosen in (recipe.for_topics(50, method=name), recipe.for_stream(700, method=name)):
+    for chosen in (defaults.for_topics(50, method=name), defaults.for_stream(700, method=name)):
         assert recipe_json.from_json(recipe_json.to_json(chosen)) == chosen
+
+
+@pytest.mark.parametrize(
+    ("options", "lacks", "expected"),
+    [
+        ({}, (), 0.01),
+        ({"population": None}, (), 0.0),
+        # Once a step looked at its documents where equal ones were added, and before that never.
+        ({}, ("least_separation",), 0.01),
+        ({"population": None}, ("least_separation",), 0.0),
+        ({}, ("least_separation", "equal_documents"), 0.0),
+    ],
+)
+def test_recipes_of_before_learn_alpha_as_they_did(
+    options: dict[str, Any], lacks: tuple[str, ...], expected: float
+) -> None:
+    values = recipe_json.to_json(defaults.for_topics(3, **options))
+    for name in lacks:
+        del values[name]
+    assert recipe_json.from_json(values).least_separation == expected
 
 
 @pytest.mark.parametrize(
@@ -186,7 +206,7 @@ def test_recipes_survive_a_file(name: str) -> None:
     ],
 )
 def test_damaged_recipes_are_refused(change: dict[str, Any], message: str) -> None:
-    values = {**recipe_json.to_json(recipe.for_topics(3)), **change}
+    values = {**recipe_json.to_json(defaults.for_topics(3)), **change}
     with pytest.raises(ValueError, match=message):
         recipe_json.from_json(values)
 
@@ -209,7 +229,7 @@ def test_smoothing_is_asked_for_as_data_grow(size: int, n_batches: int) -> None:
 
 
 def test_a_batch_of_few_words_is_asked_with_the_next_ones() -> None:
-    model, topics = LdaModel(10, 50), recipe.for_topics(10)
+    model, topics = LdaModel(10, 50), defaults.for_topics(10)
     many, few = np.full((1000, 50), 1), np.full((10, 50), 1)
     data = [sparse.csr_matrix(counts) for counts in (many, few)]
     assert [model.smoothing_batches(X) for X in data] == [1, 40]

@@ -15,8 +15,8 @@ from trustream.inference import trust_region
 from trustream.inference.population import for_data, published, scaled_to, with_mean
 from trustream.inference.restoring import Restorable
 from trustream.inference.state import Mean, State, advance
+from trustream.learning.defaults import for_topics
 from trustream.learning.learner import Learner
-from trustream.learning.recipe import for_topics
 from trustream.models.lda import LazyRows, LdaModel, LdaNatural, LdaPrior
 
 V, K = 40, 4

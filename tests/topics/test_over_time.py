@@ -17,7 +17,7 @@ from tests.topics.planted import documents_of, in_batches, planted_topics
 from trustream import LatentDirichletAllocation
 from trustream.topics.documents import DocumentBatch, gather, read
 from trustream.topics.over_time import TimeCounts, topics_over_time
-from trustream.topics.share_intervals import Moments, intervals
+from trustream.topics.share_intervals import ShareSums, intervals
 from trustream.topics.time_bins import FixedBins, GrowingBins, as_seconds
 from trustream.topics.topic_set import TopicSet
 from trustream.topics.trends import FADING, NEW, RISING, STEADY, Trend, find_trends, holm
@@ -141,7 +141,7 @@ def test_intervals_cover(name: str, alpha: Array, n: int, bins: int, grows: bool
     rng = np.random.default_rng(0)
     truth, covered, count = alpha / alpha.sum(), 0, 0
     for _ in range(200):
-        _, lower, upper = intervals(Moments.of(draws(rng, alpha, n, bins, grows)), 0.9)
+        _, lower, upper = intervals(ShareSums.of(draws(rng, alpha, n, bins, grows)), 0.9)
         filled = ~np.isnan(lower[:, 0])
         covered += int(((lower <= truth) & (truth <= upper))[filled].sum())
         count += int(filled.sum()) * truth.size
@@ -156,7 +156,7 @@ def test_nothing_is_a_trend_where_nothing_changes(
     edges, ids = np.arange(bins + 1.0), tuple(range(alpha.size))
     alarms = 0
     for _ in range(400):
-        moments = Moments.of(draws(rng, alpha, n, bins, grows))
+        moments = ShareSums.of(draws(rng, alpha, n, bins, grows))
         alarms += any(trend.kind != STEADY for trend in find_trends(moments, edges, ids))
     assert alarms / 400 <= 0.05, name
 
@@ -203,7 +203,7 @@ def test_planted_trends_are_found() -> None:
     for _ in range(100):
         theta, times = planted_trends(rng, 1500)
         place = np.floor(times).astype(int)
-        moments = Moments.of([theta[place == b] for b in range(10)])
+        moments = ShareSums.of([theta[place == b] for b in range(10)])
         trends = find_trends(moments, edges, tuple(range(10)))
         check_planted(trends, edges)
         alarms += any(trend.kind != STEADY for trend in trends[4:])
@@ -245,8 +245,8 @@ def test_p_values_are_corrected() -> None:
     assert holm(np.array([0.02, 0.5, 0.01])).tolist() == [0.04, 0.5, 0.03]
     rng = np.random.default_rng(0)
     bins = [rng.dirichlet([1, 2], 30), rng.dirichlet([1, 1], 30)]
-    strict = find_trends(Moments.of(bins), np.arange(3.0), (0, 1), level=1e-9)
-    loose = find_trends(Moments.of(bins), np.arange(3.0), (0, 1), level=0.5)
+    strict = find_trends(ShareSums.of(bins), np.arange(3.0), (0, 1), level=1e-9)
+    loose = find_trends(ShareSums.of(bins), np.arange(3.0), (0, 1), level=0.5)
     assert [t.kind for t in strict] == [STEADY] * 2 and [t.kind for t in loose] == [RISING, FADING]
     assert [t.p_value for t in strict] == [t.p_value for t in loose]
 

@@ -81,7 +81,7 @@ def retrain(
                 tolerance=tolerance,
                 passes=passes,
                 n_jobs=jobs,
-                callback=_Reporter(),
+                callback=_LineReporter(),
             )
         except KeyboardInterrupt:
             echo(f"The model of {found.name} is as it was. Begin again with: {again}", err=True)
@@ -103,7 +103,7 @@ def retrain(
         sys.exit(1)
 
 
-class _Reporter:
+class _LineReporter:
     """Prints a line of progress on standard error now and then."""
 
     def __init__(self) -> None:

@@ -13,7 +13,8 @@ from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.bounds import each_block
 from trustream.estimators.schemas import NUMBERS
-from trustream.learning import recipe
+from trustream.learning import defaults
+from trustream.learning.recipe import Recipe
 
 
 class MixtureEstimator(
@@ -104,8 +105,8 @@ class MixtureEstimator(
         weights = Array([(), (self.n_components,)], NUMBERS, above=0.0)
         return {"weight_concentration_prior": weights}
 
-    def _recipe(self) -> recipe.Recipe:
-        return recipe.for_mixture(
+    def _recipe(self) -> Recipe:
+        return defaults.for_mixture(
             **self._recipe_options(),
             most_in_batch=self._most_per_batch(),
             n_inner=self._inner,

@@ -9,7 +9,8 @@ import numpy as np
 
 from trustream.estimators import parameters
 from trustream.kernels import threads
-from trustream.learning.recipe import Recipe, for_topics
+from trustream.learning.defaults import for_topics
+from trustream.learning.recipe import Recipe
 from trustream.models.lda import CollapsedLdaModel, LdaModel, LdaPrior
 from trustream.models.lda.seeds import SeedRows
 

@@ -18,6 +18,8 @@ documents of a store, and `adopt_phrases` joins them there.
 
 from __future__ import annotations
 
+from trustream._lazy_names import lazy_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trustream.feeds.data import Data, read_data, read_matrix
@@ -100,17 +102,6 @@ _HOME = {
     "stored_phrases": "phrase_adoption",
 }
 
-
-def __getattr__(name: str) -> object:
-    """Import the public ``name``, once (PEP 562)."""
-    import importlib
-
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(importlib.import_module(f"trustream.feeds.{_HOME[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__, {name: f"{__name__}.{module}" for name, module in _HOME.items()}
+)

@@ -40,7 +40,7 @@ def cut(
         chunks: bytes after the mark.
         mark: where they begin.
         end: what ends a record.
-        longest: bytes without an end after which cutting is given up.
+        longest: bytes without an end after which no more blocks are cut.
         size: bytes of a block.
 
     Raises:

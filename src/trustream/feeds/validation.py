@@ -111,10 +111,10 @@ def make_name(what: str, value: Any) -> str:
 
 
 def made_key(name: str, line: int, content: Any, options: Options) -> str:
-    """The key of a document that has none: by its line and, unless that was given up, its content.
+    """The key of a document that has none: by its line and its content.
 
-    The same file gives the same keys when it is read again; a line with another content does not
-    get the key of the one that was there before.
+    With `require_id=False` it is by the line alone. The same file gives the same keys when it is
+    read again; a line with another content does not get the key of the one that was there before.
 
     >>> made_key("pets.jsonl", 7, "Cats and dogs", Options())
     'pets.jsonl:7:2437699e5972'

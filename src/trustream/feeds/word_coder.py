@@ -35,7 +35,7 @@ from trustream.text import LetterRules, letter_rules
 Tokenise = Callable[[str], Sequence[str]]
 
 _SIGMA = "\u03a3".encode()
-# Entries and bytes of a table at first and at most; a fuller one is given up for a new one.
+# Entries and bytes of a table at first and at most; a fuller one is replaced by a new one.
 _FIRST_ENTRIES, _MAX_ENTRIES = 2**14, 2**19
 _FIRST_BYTES, _MAX_BYTES = 2**18, 2**24
 

@@ -107,13 +107,13 @@ def shared_items(
     longest = max(feed.options.max_bytes, _LONG)
     blocks = cut(source.chunks(mark.offset), mark, ENDS[feed.format], longest)
     task = Task(os.fspath(source.path), feed.format, feed.options)
-    with _Workers(n_workers, task, source.name) as workers:
+    with _WorkerProcesses(n_workers, task, source.name) as workers:
         rest = yield from workers.items(blocks)
     if rest is not None:
         yield from alone.items(rest)
 
 
-class _Workers:
+class _WorkerProcesses:
     """Processes that make records of blocks.
 
     Args:
@@ -132,7 +132,7 @@ class _Workers:
             self.close()
             raise
 
-    def __enter__(self) -> _Workers:
+    def __enter__(self) -> _WorkerProcesses:
         return self
 
     def __exit__(self, *_: object) -> None:

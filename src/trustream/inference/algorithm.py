@@ -36,6 +36,8 @@ class StepOptions:
         learn: names of the priors that empirical Bayes may change.
         equal_documents: data points for each component, in which all components are equally
             frequent, that priors of local parameters are learned from beside those that there are.
+        least_separation: of components in the batch, from 0 to 1, without which priors of local
+            parameters stay as they are.
         adaptive: whether the learning rate is found from the gradients instead of `rho`.
         start: makes the lambda that a batch starts from, where an algorithm needs one; None is the
             model's own random start.
@@ -50,6 +52,7 @@ class StepOptions:
     tol: float
     learn: tuple[str, ...]
     equal_documents: float = 0.0
+    least_separation: float = 0.0
     adaptive: bool = False
     start: Callable[[Any, np.random.Generator], Any] | None = None
 

@@ -29,6 +29,7 @@ def update(
     rng: np.random.Generator | None,
     learn: Collection[str] = ("alpha", "eta"),
     equal_documents: float = 0.0,
+    least_separation: float = 0.0,
 ) -> State:
     """Take one step on the model's priors; lambda stays what it is.
 
@@ -41,6 +42,8 @@ def update(
         equal_documents: e, data points for each of the K components, in which all components are
             equally frequent, that are added to the N that there are: they have the part
             e K / (N + e K) of the evidence. Only with a population, which says what N is.
+        least_separation: of components in the data points, from 0 to 1, without which the prior of
+            local parameters stays as it is.
 
     Raises:
         TypeError: the model has no `LearnablePriors`.
@@ -52,7 +55,9 @@ def update(
     added = 0.0 if state.population is None else equal_documents * model.n_components
     n_documents = (state.population or 0.0) * state.share
     equal = added / (n_documents + added) if added else 0.0
-    evidence = model.prior_evidence(shown, state.prior, batch, locals_, rng, equal)
+    evidence = model.prior_evidence(
+        shown, state.prior, batch, locals_, rng, equal, least_separation
+    )
     values = {name: e.improved(rho) for name, e in evidence.items() if name in learn}
     if not values:
         return state

@@ -34,5 +34,6 @@ class StochasticAlgorithm(Algorithm):
             state = empirical_bayes.update(
                 model, state, batch, [info.local], rho=info.rho, rng=options.rng,
                 learn=options.learn, equal_documents=options.equal_documents,
+                least_separation=options.least_separation,
             )  # fmt: skip
         return state, info

@@ -70,7 +70,7 @@ class Learner:
         recipe: every decision of how to learn.
         executor: computes batches and steps.
 
-    >>> from trustream.learning.recipe import for_topics
+    >>> from trustream.learning.defaults import for_topics
     >>> from trustream.models.lda import LdaModel, LdaPrior
     >>> import scipy.sparse
     >>> counts = scipy.sparse.csr_array(np.eye(4))
@@ -231,7 +231,7 @@ class Learner:
         time to: else lambda would keep the noise of the last batches. Where no rate falls, there
         are no passes left, `max_iter` is 0. None if the fit would not end sooner: it goes on.
 
-        >>> from trustream.learning.recipe import for_topics
+        >>> from trustream.learning.defaults import for_topics
         >>> learner, size = Learner(None, for_topics(10, max_iter=20)), DataSize(4_000, 400_000.0)
         >>> learner.ending(size, 4).recipe.max_iter
         4
@@ -277,6 +277,7 @@ class Learner:
             tol=recipe.tol,
             learn=recipe.learn,
             equal_documents=recipe.equal_documents,
+            least_separation=recipe.least_separation,
             adaptive=recipe.adaptive,
             start=start,
         )

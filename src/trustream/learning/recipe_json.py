@@ -15,6 +15,7 @@ from trustream._schema import (
     optional,
 )
 from trustream.learning import algorithms
+from trustream.learning.defaults import LEAST_SEPARATION
 from trustream.learning.recipe import Effort, Recipe
 
 _names = Rule(
@@ -43,10 +44,11 @@ _FIELDS = {
     "tokens_per_pair": number(least=0.0),
     "data_multiple": number(least=0.0),
     "equal_documents": number(least=0.0),
+    "least_separation": number(least=0.0),
     "settling": optional(number(above=0.0)),
 }
 # Recipes of earlier checkpoints do not have them.
-_MAY_LACK = ("data_multiple", "equal_documents", "settling")
+_MAY_LACK = ("data_multiple", "equal_documents", "least_separation", "settling")
 
 
 def to_json(recipe: Recipe) -> dict[str, Any]:
@@ -58,7 +60,7 @@ def from_json(values: Any) -> Recipe:
     """The recipe that `to_json` gave, perhaps through a file.
 
     >>> import json
-    >>> from trustream.learning.recipe import for_topics
+    >>> from trustream.learning.defaults import for_topics
     >>> recipe = for_topics(100)
     >>> from_json(json.loads(json.dumps(to_json(recipe)))) == recipe
     True
@@ -67,6 +69,9 @@ def from_json(values: Any) -> Recipe:
         ValueError: the values are not those of a recipe.
     """
     check_values(values, _FIELDS, "the recipe", _MAY_LACK)
+    if "least_separation" not in values and values.get("equal_documents", 0.0) > 0:
+        # Then the one went with the other.
+        values = {**values, "least_separation": LEAST_SEPARATION}
     staged = {name: _staged(values[name]) for name in ("first", "late")}
     effort = _effort(values["effort"])
     return Recipe(**{**values, "effort": effort, "learn": tuple(values["learn"]), **staged})

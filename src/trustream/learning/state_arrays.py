@@ -259,7 +259,12 @@ def _fields(value: Any) -> dict[str, np.ndarray]:
     """The parts of a named tuple or dataclass as arrays; numbers become arrays of no dimension."""
     if dataclasses.is_dataclass(value):
         # Seeds have arrays of their own.
-        names = [field.name for field in dataclasses.fields(value) if field.name != "seeds"]
+        names = [
+            field.name
+            for field in dataclasses.fields(value)
+            # What is not compared is no part of the value.
+            if field.compare and field.name != "seeds"
+        ]
     else:
         names = list(value._fields)
     return {name: np.asarray(getattr(value, name)) for name in names}

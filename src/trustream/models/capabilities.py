@@ -219,13 +219,15 @@ class LearnablePriors(ConjugateModel, Protocol):
         locals_: list[Any],
         rng: np.random.Generator | None,
         equal: float = 0.0,
+        least_separation: float = 0.0,
     ) -> Mapping[str, PriorEvidence]:
         """The `PriorEvidence` of each learnable prior, by name; empty if there is none.
 
         `locals_` are beliefs of `batch`, or of all data where batch is None. With `rng` a sample
         of what is too much to look at in every step, without it all of it. A part `equal` of the
         evidence of local parameters is that of data points in which all components are equally
-        frequent.
+        frequent. Where the local parameters tell components apart by less than `least_separation`,
+        from 0 to 1, they are no evidence at all.
         """
 
     def replace_prior(

@@ -7,7 +7,6 @@ and `close` are called inside `run`.
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from abc import abstractmethod
@@ -15,11 +14,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any, ClassVar, Literal, TypeVar
 
+from trustream.store.feed_table import FeedTable
 from trustream.store.lease_table import LeaseTable
 from trustream.store.migrations import missing
 from trustream.store.order_table import OrderTable
-from trustream.store.records import Position, Settings
+from trustream.store.records import Settings
 from trustream.store.restore_detector import RestoreDetector
+from trustream.store.saved_table import SavedTable
 from trustream.store.table_rows import Counters, DocumentRow, LostWords
 from trustream.store.text_table import TextTable
 
@@ -32,7 +33,7 @@ _SETTINGS = "held_out, min_documents, max_words, fixed, keep_text, keep_order"
 _LOST_WORDS = "documents, tokens, words, repaired"
 
 
-class Database(LeaseTable, TextTable, OrderTable):
+class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable):
     """A database that holds one store.
 
     Args:
@@ -189,15 +190,9 @@ class Database(LeaseTable, TextTable, OrderTable):
         """Places of the documents with these keys, as far as they are in the store."""
         return dict(self._select_in("SELECT key, place FROM document WHERE key", "text", keys))
 
-    def keys_and_contents(
-        self, places: Sequence[int], *, times: bool = False
-    ) -> list[tuple[Any, ...]]:
-        """(place, key, content) of the documents in these places, in any order.
-
-        With `times`, the time and whether it is that of the arrival come after them.
-        """
-        more = ", time, arrival" if times else ""
-        query = f"SELECT place, key, content{more} FROM document WHERE place"
+    def keys_and_contents(self, places: Sequence[int]) -> list[tuple[int, str, bytes]]:
+        """(place, key, content) of the documents in these places, in any order."""
+        query = "SELECT place, key, content FROM document WHERE place"
         return list(self._select_in(query, "bigint", places))
 
     def by_place(self, places: Sequence[int]) -> list[DocumentRow]:
@@ -242,67 +237,6 @@ class Database(LeaseTable, TextTable, OrderTable):
     @abstractmethod
     def move(self, moves: Sequence[tuple[int, int]]) -> None:
         """Move documents (from, to) into empty places."""
-
-    # --- feeds
-
-    def seen(self, append_ids: Sequence[str]) -> set[str]:
-        """Which append ids have been seen."""
-        query = "SELECT append_id FROM seen WHERE append_id"
-        return {name for (name,) in self._select_in(query, "text", append_ids)}
-
-    @abstractmethod
-    def add_seen(self, append_ids: Iterable[str], time: float) -> None:
-        """Note append ids, and when."""
-
-    def expire_seen(self, before: float) -> int:
-        """Forget append ids that were noted before a time; returns how many."""
-        # Those without a time are older than the step that has brought the times.
-        found = self._execute(
-            "DELETE FROM seen WHERE coalesce(time, (SELECT applied FROM migration"
-            " WHERE name = '0008_words_leave')) < ?",
-            before,
-        )
-        return int(found.rowcount)
-
-    def position(self, feed: str) -> Position | None:
-        """How far a feed has been read."""
-        query = "SELECT name, offset_, finished, detail FROM feed WHERE name = ?"
-        row = self._execute(query, feed).fetchone()
-        return None if row is None else Position(row[0], row[1], bool(row[2]), json.loads(row[3]))
-
-    def put_position(self, position: Position) -> None:
-        """Note how far a feed has been read."""
-        self._execute(
-            "INSERT INTO feed VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET"
-            " offset_ = excluded.offset_, finished = excluded.finished, detail = excluded.detail",
-            *(position.feed, position.offset, position.finished, json.dumps(position.detail)),
-        )
-
-    # --- saved bytes
-
-    def put_saved(self, name: str, parts: Iterable[bytes]) -> None:
-        """Replace what is saved under a name; a trigger of the table counts its version."""
-        self._execute("DELETE FROM saved WHERE name = ?", name)
-        for number, part in enumerate(parts):
-            self._execute("INSERT INTO saved VALUES (?, ?, ?)", name, number, part)
-
-    def lock_saved(self, name: str) -> None:
-        """Let nobody else save under a name until the end of the transaction."""
-
-    def saved_names(self) -> list[str]:
-        """The names under which something is saved, in order."""
-        found = self._execute("SELECT name FROM saved WHERE part = 0 ORDER BY name")
-        return [name for (name,) in found]
-
-    def saved(self, name: str) -> list[bytes]:
-        """The parts saved under a name, in order."""
-        found = self._execute("SELECT content FROM saved WHERE name = ? ORDER BY part", name)
-        return [content for (content,) in found]
-
-    def saved_version(self, name: str) -> int | None:
-        """How often something was saved under a name."""
-        row = self._execute("SELECT version FROM saved_version WHERE name = ?", name).fetchone()
-        return None if row is None else row[0]
 
     # --- erasing
 

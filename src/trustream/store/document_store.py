@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from types import EllipsisType, TracebackType
+from types import TracebackType
 
 import numpy as np
 
@@ -35,15 +34,15 @@ from trustream.store.records import (
 )
 from trustream.store.saved_bytes import SavedBytes
 from trustream.store.table_rows import Counters
+from trustream.store.tokeniser_of_store import TokeniserOfStore
 from trustream.store.writer import Writer
-from trustream.tokenisers import Specification, from_dict
 
 # Seconds to wait for those who read, so that nothing deleted is left in a log: briefly after each
 # deletion, longer when that is what was asked for.
 _AFTER_DELETE, _TO_ERASE = 0.5, 10.0
 
 
-class DocumentStore(SavedBytes, Store):
+class DocumentStore(SavedBytes, TokeniserOfStore, Store):
     """A store in a database. `open_store` makes one; `Store` says what its methods do.
 
     Here arguments are checked and threads wait for each other; `Writer` and `Reader` do the work.
@@ -73,8 +72,6 @@ class DocumentStore(SavedBytes, Store):
         self._url, self._name = database.url, database.name
         self._settings = database.settings
         self._guard = CallGuard(self._name, database.lock)
-        # As it is written, and what it says.
-        self._read_tokeniser: tuple[str | None, Specification | None] = None, None
         self._forget()
 
     def _forget(self) -> None:
@@ -101,45 +98,6 @@ class DocumentStore(SavedBytes, Store):
         if self._opened is None:
             raise StoreError(f"the store {self._name} was closed; open it again with open_store")
         return self._opened
-
-    # --- how texts become words
-
-    @guarded
-    def tokeniser(self) -> Specification | None:
-        database = self._database
-        return self._parsed(database.run(lambda: database.tokeniser(), write=False))
-
-    @guarded
-    def set_tokeniser(
-        self, tokeniser: Specification, *, before: Specification | EllipsisType | None = ...
-    ) -> Specification | None:
-        database, value = self._database, json.dumps(tokeniser.to_dict())
-
-        def work() -> Specification | None:
-            found = database.tokeniser(write=True)
-            if before is not ... and (kept := self._parsed(found)) != before:
-                return kept
-            if found != value:
-                database.put_tokeniser(value)
-            return tokeniser
-
-        return database.run(work, write=True)
-
-    def _parsed(self, value: str | None) -> Specification | None:
-        if value is None:
-            return None
-        if value == self._read_tokeniser[0]:
-            return self._read_tokeniser[1]
-        try:
-            found = from_dict(json.loads(value))
-        except (ValueError, RecursionError) as error:
-            raise StoreError(
-                f"{self._name} keeps a tokeniser that cannot be read ({error}); set it anew: "
-                "trustream tokeniser STORE --default, with the options that it had"
-            ) from error
-        # Asked for before each transaction of a feed.
-        self._read_tokeniser = value, found
-        return found
 
     # --- writing
 

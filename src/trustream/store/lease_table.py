@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
+
+from trustream.store.statements import Statements
 
 
 class LeaseRow(NamedTuple):
@@ -30,7 +31,7 @@ class LeaseRow(NamedTuple):
     now: float
 
 
-class LeaseTable(ABC):
+class LeaseTable(Statements):
     """Reads and writes leases; see `Database`."""
 
     # The database's clock, in seconds since 1970.
@@ -39,10 +40,6 @@ class LeaseTable(ABC):
     _FOR_UPDATE: ClassVar[str] = ""
     # Whether all processes that use the database are on this machine.
     ONE_MACHINE: ClassVar[bool] = False
-
-    @abstractmethod
-    def _execute(self, statement: str, *values: object) -> Any:
-        """A cursor on the rows of a statement, which has a `?` for each value."""
 
     def lease_row(self, name: str, *, write: bool) -> LeaseRow | None:
         """The row of a lease; with `write`, nobody else changes it in this transaction."""

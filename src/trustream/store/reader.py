@@ -12,6 +12,7 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
+from trustream.store.drawn_documents import DrawnDocuments
 from trustream.store.kept_orders import unpack_order
 from trustream.store.kept_texts import unpack_text
 from trustream.store.records import Documents, StoredOrder, StoredText, VocabularyChanges
@@ -24,6 +25,7 @@ class Reader:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._active = ActiveWords()
+        self._drawn = DrawnDocuments()
 
     def draw(
         self, n: int, rng: np.random.Generator | DrawOrder, held_out: bool, times: bool
@@ -38,15 +40,13 @@ class Reader:
             counters = self._database.counters(write=False)
             there = counters.held_out if held_out else counters.training
             places = draw_places(n, there, rng, held_out).tolist()
-            # Most of what a trainer waits for: only what it needs.
-            values = self._database.keys_and_contents(places, times=times)
-            rows = {row[0]: row for row in values}
-            found = [rows[place] for place in places]
-            keys, contents = [row[1] for row in found], [row[2] for row in found]
-            drawn = self._documents(keys, contents, counters)
-            if not times:
-                return drawn
-            return _timed(drawn, [row[3] for row in found], [row[4] for row in found])
+            if times:
+                rows = {row.place: row for row in self._database.by_place(places)}
+                return self._of_rows([rows[place] for place in places], counters)
+            # Most of what a trainer waits for: only what it needs, and that not again.
+            found = self._drawn.get(places, counters.sequence, self._database.keys_and_contents)
+            keys, contents = [key for key, _ in found], [content for _, content in found]
+            return self._documents(keys, contents, counters)
 
         return self._database.run(work, write=False)
 

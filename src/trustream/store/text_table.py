@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
 
 from trustream.store.records import Settings
+from trustream.store.statements import Statements
 
 
-class TextTable(ABC):
+class TextTable(Statements):
     """Reads and writes texts of documents, as bytes (`kept_texts`); see `Database`."""
 
     settings: Settings
-
-    @abstractmethod
-    def _select_in(self, query: str, kind: str, values: Sequence[object]) -> Any:
-        """A cursor on the rows of a query, which ends with a column, in which it has one of values.
-
-        `kind` is the column's type: text or bigint.
-        """
 
     def texts_of(self, numbers: Sequence[int]) -> list[tuple[int, bytes]]:
         """(number, text) of the documents with these numbers that have one, in any order."""

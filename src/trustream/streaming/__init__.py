@@ -9,9 +9,9 @@ The modules are loaded on first use:
 
 from __future__ import annotations
 
-from types import ModuleType
-from typing import TYPE_CHECKING
+from trustream._lazy_names import lazy_names
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trustream.streaming import (
         fitted_models,
@@ -33,15 +33,4 @@ __all__ = [
     "training_run",
 ]
 
-
-def __getattr__(name: str) -> ModuleType:
-    """Import a module of this package (PEP 562)."""
-    import importlib
-
-    if name not in __all__:
-        raise AttributeError(f"module 'trustream.streaming' has no attribute {name!r}")
-    return importlib.import_module(f"trustream.streaming.{name}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(__name__, {}, __all__)

@@ -11,6 +11,8 @@ True
 
 from __future__ import annotations
 
+from trustream._lazy_names import lazy_names
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trustream.topic_names import TopicNames, UnknownTopicError
@@ -140,20 +142,8 @@ _HOME = {
 # Modules of functions that commands call.
 _MODULES = ("inference", "summary")
 
-
-def __getattr__(name: str) -> object:
-    """Import the public ``name`` from the module it lives in, once (PEP 562)."""
-    import importlib
-
-    for module, names in _HOME.items():
-        if name in names:
-            value = getattr(importlib.import_module(f"trustream.topics.{module}"), name)
-            globals()[name] = value
-            return value
-    if name in _MODULES:
-        return importlib.import_module(f"trustream.topics.{name}")
-    raise AttributeError(f"module 'trustream.topics' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {name: f"{__name__}.{module}" for module, names in _HOME.items() for name in names},
+    _MODULES,
+)

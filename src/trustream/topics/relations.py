@@ -126,7 +126,7 @@ def topic_hierarchy(
 
 
 class CorrelationCounts:
-    """Moments of topic proportions over documents, for `topic_correlation`.
+    """ShareSums of topic proportions over documents, for `topic_correlation`.
 
     Kept as means and centred products, so that they stay accurate over any number of documents.
 

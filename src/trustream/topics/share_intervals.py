@@ -16,7 +16,7 @@ _LEAST = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class ShareSums:
     """Sums over the documents of bins, from which means and intervals follow.
 
     Attributes:
@@ -30,7 +30,7 @@ class Moments:
     squares: Float64
 
     @classmethod
-    def of(cls, bins: Sequence[ArrayLike]) -> Moments:
+    def of(cls, bins: Sequence[ArrayLike]) -> ShareSums:
         """Return the moments of documents in bins, (documents, K) each."""
         given = [np.asarray(shares, np.float64) for shares in bins]
         return cls(
@@ -39,12 +39,12 @@ class Moments:
             np.array([(shares**2).sum(axis=0) for shares in given]),
         )
 
-    def part(self, bins: slice) -> Moments:
+    def part(self, bins: slice) -> ShareSums:
         """Return those of some bins."""
-        return Moments(self.n[bins], self.sums[bins], self.squares[bins])
+        return ShareSums(self.n[bins], self.sums[bins], self.squares[bins])
 
 
-def concentration(moments: Moments) -> Float64:
+def concentration(moments: ShareSums) -> Float64:
     """Return how much documents concentrate on each topic, (K,), between 0 and 1.
 
     With x_b the mean share of a bin and D_b its documents, the variance of x_dk within bins over
@@ -55,7 +55,7 @@ def concentration(moments: Moments) -> Float64:
     1 if documents are all or nothing about the topic, 0 if all have the same share of it. Bins of
     one document say nothing. If none says anything, it is 1, the most careful.
 
-    >>> concentration(Moments.of([[[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]])).tolist()
+    >>> concentration(ShareSums.of([[[1.0, 0.0], [0.0, 1.0]], [[0.5, 0.5], [0.5, 0.5]]])).tolist()
     [1.0, 1.0]
     """
     several = moments.n > 1
@@ -91,7 +91,7 @@ def bounds(
     return np.maximum((middle - half) / scale, 0.0), np.minimum((middle + half) / scale, 1.0)
 
 
-def intervals(moments: Moments, level: float = 0.9) -> tuple[Float64, Float64, Float64]:
+def intervals(moments: ShareSums, level: float = 0.9) -> tuple[Float64, Float64, Float64]:
     """Return mean shares of bins and the ends of their intervals, (B, K) each; NaN in empty bins.
 
     An interval is for the mean share of the documents that might have been in the bin, of which
@@ -99,7 +99,7 @@ def intervals(moments: Moments, level: float = 0.9) -> tuple[Float64, Float64, F
     together tell how much documents concentrate on a topic, so that a bin of few documents has an
     interval too.
 
-    >>> shares, lower, upper = intervals(Moments.of([[[0.2, 0.8], [0.4, 0.6]], np.empty((0, 2))]))
+    >>> shares, lower, upper = intervals(ShareSums.of([[[0.2, 0.8], [0.4, 0.6]], np.empty((0, 2))]))
     >>> bool(lower[0, 0] < shares[0, 0] < upper[0, 0]), bool(np.isnan(shares[1, 0]))
     (True, True)
     """

@@ -12,7 +12,7 @@ from trustream.array_types import Float64
 from trustream.topics import characteristic_words
 from trustream.topics.bin_words import CandidateWords
 from trustream.topics.documents import ReadBatch
-from trustream.topics.share_intervals import Moments, intervals
+from trustream.topics.share_intervals import ShareSums, intervals
 from trustream.topics.time_bins import OUTSIDE, FixedBins, TimeBins, as_seconds, is_number
 from trustream.topics.time_result import TopicsOverTime
 from trustream.topics.topic_set import as_topics
@@ -24,7 +24,7 @@ _CANDIDATES = 50
 
 @dataclass
 class _Bin:
-    """Sums over the documents of a bin; see `Moments`."""
+    """Sums over the documents of a bin; see `ShareSums`."""
 
     n: int
     n_tokens: float
@@ -162,7 +162,7 @@ class TimeCounts:
         nothing = _empty(self.topics.n_topics, self._candidates.size)
         bins = [self._bins.get(number, nothing) for number in shown]
         edges = np.array([self.bins.edge(number) for number in [*shown, shown[-1] + 1]])
-        moments = Moments(
+        moments = ShareSums(
             np.array([found.n for found in bins], np.float64),
             np.array([found.sums for found in bins]),
             np.array([found.squares for found in bins]),

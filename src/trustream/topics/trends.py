@@ -32,7 +32,7 @@ import numpy as np
 from scipy import special
 
 from trustream.array_types import Float64
-from trustream.topics.share_intervals import Moments, bounds, concentration
+from trustream.topics.share_intervals import ShareSums, bounds, concentration
 
 STEADY, RISING, FADING, NEW = "steady", "rising", "fading", "new"
 # A topic is new if the share that it had before is at most this part of what it has since, even
@@ -67,13 +67,13 @@ class Trend:
 
 
 def find_trends(
-    moments: Moments, edges: Float64, ids: tuple[int, ...], level: float = 0.05
+    moments: ShareSums, edges: Float64, ids: tuple[int, ...], level: float = 0.05
 ) -> list[Trend]:
     """Name the trends of topics, in the order of `ids`.
 
     Parameters
     ----------
-    moments : Moments
+    moments : ShareSums
         Of the bins.
     edges : array of shape (n_bins + 1,)
         Where bins begin and end.
@@ -86,7 +86,7 @@ def find_trends(
     --------
     >>> rng = np.random.default_rng(0)
     >>> early, late = rng.dirichlet([1, 3], 100), rng.dirichlet([3, 1], 100)
-    >>> moments = Moments.of([early, late])
+    >>> moments = ShareSums.of([early, late])
     >>> [trend.kind for trend in find_trends(moments, np.arange(3.0), (0, 1))]
     ['rising', 'fading']
     """
@@ -115,7 +115,7 @@ def find_trends(
     return trends
 
 
-def _changes(moments: Moments) -> tuple[Float64, np.ndarray]:
+def _changes(moments: ShareSums) -> tuple[Float64, np.ndarray]:
     """(K,) smallest p-values over edges, times their number, and the bins that begin there."""
     k = moments.sums.shape[1]
     n, total = moments.n.sum(), moments.sums.sum(axis=0)
@@ -154,5 +154,5 @@ def holm(p_values: Float64) -> Float64:
     return corrected
 
 
-def _mean(moments: Moments) -> Float64:
+def _mean(moments: ShareSums) -> Float64:
     return np.asarray(moments.sums.sum(axis=0) / moments.n.sum())

@@ -39,13 +39,26 @@ def gather_rows(stored, words, scale, shift, pattern, rows, start, stop):
                 rows[i, k] = factor * stored[w, k] + level
 
 
+@njit(**elementary.INSIDE)
+def _note(stored, w, old, noted, i):
+    """old[i] = stored[w], marked as noted; nothing where these are empty."""
+    if noted.size > 0:
+        for k in range(stored.shape[1]):
+            old[i, k] = stored[w, k]
+        noted[i] = True
+
+
 @njit(**elementary.KERNEL)
-def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
-    """The inverse of gather_rows: stored[words[i]] = (rows[i] - shift * pattern) / scale."""
+def scatter_rows(stored, words, scale, shift, pattern, rows, old, noted, start, stop):
+    """The inverse of gather_rows: stored[words[i]] = (rows[i] - shift * pattern) / scale.
+
+    old[i] is what stored[words[i]] was, and noted[i] says so; with empty ones nothing is noted.
+    """
     n_topics = stored.shape[1]
     factor = stored.dtype.type(1 / scale)
     for i in range(start, stop):
         w = words[i]
+        _note(stored, w, old, noted, i)
         v = min(w, pattern.shape[0] - 1)
         if pattern.shape[1] > 1:
             for k in range(n_topics):
@@ -57,12 +70,16 @@ def scatter_rows(stored, words, scale, shift, pattern, rows, start, stop):
 
 
 @njit(**elementary.KERNEL)
-def add_rows(stored, words, rows, other, pattern, a, b, c, start, stop):
-    """stored[w] += a rows[i] - b other[w] - c pattern[w] for w = words[i]."""
+def add_rows(stored, words, rows, other, pattern, a, b, c, old, noted, start, stop):
+    """stored[w] += a rows[i] - b other[w] - c pattern[w] for w = words[i].
+
+    old[i] is what stored[w] was, and noted[i] says so; with empty ones nothing is noted.
+    """
     n_topics = stored.shape[1]
     by_rows, by_other = stored.dtype.type(a), stored.dtype.type(b)
     for i in range(start, stop):
         w = words[i]
+        _note(stored, w, old, noted, i)
         v = min(w, pattern.shape[0] - 1)
         if pattern.shape[1] > 1:
             for k in range(n_topics):

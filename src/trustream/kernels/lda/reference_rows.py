@@ -26,6 +26,12 @@ def gather_rows(
     rows[start:stop] = scale * stored[w] + shift * (pattern[w] if len(pattern) > 1 else pattern)
 
 
+def _note(stored: Array, words: Array, old: Array, noted: Array, start: int, stop: int) -> None:
+    """What the rows of these words are before they change; nothing if `noted` is empty."""
+    if noted.size:
+        old[start:stop], noted[start:stop] = stored[words], True
+
+
 def scatter_rows(
     stored: Array,
     words: Array,
@@ -33,11 +39,14 @@ def scatter_rows(
     shift: float,
     pattern: Array,
     rows: Array,
+    old: Array,
+    noted: Array,
     start: int,
     stop: int,
 ) -> None:
-    """stored = (rows - shift * pattern) / scale, for the given words."""
+    """stored = (rows - shift * pattern) / scale, for the given words; see `_note`."""
     w = words[start:stop]
+    _note(stored, w, old, noted, start, stop)
     stored[w] = (rows[start:stop] - shift * (pattern[w] if len(pattern) > 1 else pattern)) / scale
 
 
@@ -50,11 +59,14 @@ def add_rows(
     a: float,
     b: float,
     c: float,
+    old: Array,
+    noted: Array,
     start: int,
     stop: int,
 ) -> None:
-    """stored += a rows - b other - c pattern, for the given words."""
+    """stored += a rows - b other - c pattern, for the given words; see `_note`."""
     w = words[start:stop]
+    _note(stored, w, old, noted, start, stop)
     level = c * (pattern[w] if len(pattern) > 1 else pattern)
     stored[w] = stored[w] + (a * rows[start:stop] - b * other[w] - level)
 

@@ -32,9 +32,9 @@ from trustream.models.lda.computation import LdaComputation
 from trustream.models.lda.natural import (
     BeliefStatistics,
     Description,
+    ExpLogTable,
     LdaNatural,
     StoredNatural,
-    WordTable,
 )
 
 
@@ -76,12 +76,12 @@ class BlendedNatural(Description):
         out, totals = self._compute(computation, rows=True)
         return LdaNatural(out.rows, totals)
 
-    def table(self, computation: LdaComputation) -> WordTable:
+    def table(self, computation: LdaComputation) -> ExpLogTable:
         """exp E[log beta] for these rows of lambda, in one pass if they are not computed yet."""
         if self.is_made:
             return self.materialise(computation).table(computation)
         out, totals = self._compute(computation, table=True)
-        return WordTable(out.table, out.offset, totals)
+        return ExpLogTable(out.table, out.offset, totals)
 
     @np.errstate(over="ignore", invalid="ignore")  # such a step is refused later
     def _compute(

@@ -32,7 +32,7 @@ from scipy import special
 from trustream.array_types import Array, Float64
 from trustream.models.lda.batch import WordBatch, segment_sums
 from trustream.models.lda.blend import Natural
-from trustream.models.lda.computation import VISITED, word_blocks
+from trustream.models.lda.computation import ROWS_AT_ONCE, word_blocks
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.model import LdaModel
 from trustream.models.lda.prior import LdaPrior
@@ -54,8 +54,8 @@ class CollapsedLdaModel(LdaModel):
         beta = rows / totals
         documents = np.repeat(np.arange(batch.size), np.diff(batch.indptr))
         likelihood = np.empty(batch.ids.size)
-        for first in range(0, batch.ids.size, VISITED):
-            part = slice(first, first + VISITED)
+        for first in range(0, batch.ids.size, ROWS_AT_ONCE):
+            part = slice(first, first + ROWS_AT_ONCE)
             likelihood[part] = (theta[documents[part]] * beta[batch.ids[part]]).sum(axis=1)
         weighted = batch.counts.astype(np.float64) * np.log(likelihood)
         density = np.log(theta) @ prior.alpha + _log_normaliser(prior.alpha, self.n_components)

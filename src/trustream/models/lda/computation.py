@@ -19,7 +19,7 @@ from trustream.models.lda.lazy_rows import LazyRows, word_parts
 from trustream.models.lda.prior import LdaPrior
 
 # Words, or other rows, at a time where there are many.
-VISITED = 8192
+ROWS_AT_ONCE = 8192
 
 
 @dataclass(frozen=True)
@@ -185,5 +185,5 @@ def word_blocks(n_words: int) -> Iterator[Array]:
     >>> [words.size for words in word_blocks(10_000)]
     [8192, 1808]
     """
-    for first in range(0, n_words, VISITED):
-        yield np.arange(first, min(first + VISITED, n_words))
+    for first in range(0, n_words, ROWS_AT_ONCE):
+        yield np.arange(first, min(first + ROWS_AT_ONCE, n_words))

@@ -12,16 +12,13 @@ from scipy import special
 
 from trustream.array_types import Array, Float64
 from trustream.models.dirichlet_evidence import DirichletEvidence
-from trustream.models.lda.computation import VISITED, LdaComputation
+from trustream.models.lda.computation import ROWS_AT_ONCE, LdaComputation
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
 
 # Words whose lambda is looked at in one step to learn eta: enough for a steady estimate, few
 # enough for the step's cost not to depend on the vocabulary.
 _SAMPLED_WORDS = 256
-# How far the largest proportions of documents must be from equal ones, on average, as a part of the
-# way to a single topic.
-_APART = 0.01
 
 
 def of_prior(
@@ -32,16 +29,19 @@ def of_prior(
     locals_: list[Array],
     rng: np.random.Generator | None,
     equal: float = 0.0,
+    least_separation: float = 0.0,
 ) -> dict[str, DirichletEvidence]:
     """What there is to learn alpha and eta from, by name; see `LdaModel.prior_evidence`.
 
     Args:
         words: those whose eta is learned, each for itself; None learns one eta for all.
-        equal: see `of_alpha`. Unless it is 0, documents that do not tell topics apart have nothing
-            to say of alpha.
+        equal: see `of_alpha`.
+        least_separation: of topics in the documents (`separation`), without which these have
+            nothing to say of alpha; 0 does not look.
     """
     n_words, found = lambda_.stored.shape[0], {}
-    if computation.n_topics > 1 and (equal == 0.0 or _are_apart(locals_)):
+    several = computation.n_topics > 1
+    if several and (least_separation == 0.0 or separation(locals_) > least_separation):
         found["alpha"] = of_alpha(computation, prior, locals_, equal)
     if n_words > 1 and prior.pattern.shape[1] == 1:
         if words is not None:
@@ -51,18 +51,22 @@ def of_prior(
     return found
 
 
-def _are_apart(locals_: list[Array]) -> bool:
-    """Whether documents tell topics apart; if they do not, they have nothing to say of alpha.
+def separation(locals_: list[Array]) -> float:
+    """How well documents tell topics apart: 0 if all have all topics in equal parts, 1 if one each.
 
-    While topics are alike, as they are in the first steps, all documents have all topics in equal
-    parts. To empirical Bayes this is evidence of a large alpha, under which they stay alike.
+    It is the mean over documents of their largest proportion, as a part of the way from 1/K to 1.
+    While topics are alike, as they are in the first steps, it is near 0. To empirical Bayes this is
+    evidence of a large alpha, under which they stay alike.
+
+    >>> separation([np.array([[1.0, 1.0]])]), separation([np.array([[3.0, 1.0], [0.0, 2.0]])])
+    (0.0, 0.75)
     """
     largest = [gamma.max(axis=1) / gamma.sum(axis=1) for gamma in locals_ if gamma.shape[0]]
     if not largest:
-        return True
+        return 1.0
     equal = 1.0 / locals_[0].shape[1]
     share = float(np.concatenate(largest).mean(dtype=np.float64))
-    return bool(share - equal > _APART * (1.0 - equal))
+    return float((share - equal) / (1.0 - equal))
 
 
 def of_alpha(
@@ -137,8 +141,8 @@ def _mean_psi(
     """Mean over topics of psi(lambda_vk), (W,)."""
     sums = np.empty(words.size)
     if computation.collapsed:
-        for first in range(0, words.size, VISITED):
-            part = words[first : first + VISITED]
+        for first in range(0, words.size, ROWS_AT_ONCE):
+            part = words[first : first + ROWS_AT_ONCE]
             rows = computation.get_rows(lambda_, prior, part)
             psi = _uncertain_psi(computation, rows, prior.plain_rows(part))
             sums[first : first + part.size] = psi.sum(axis=1, dtype=np.float64)

@@ -13,13 +13,14 @@ expected counts, never negative.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 import numpy as np
 
 from trustream.array_types import Array, Float64
 from trustream.kernels import BLOCK, threads
+from trustream.models.lda.row_journal import RowJournal
 
 # The stored numbers are lambda / scale, and float32 holds no more than 1e38.
 _SMALLEST_SCALE = 1e-20
@@ -47,12 +48,14 @@ class LazyRows:
             needs that takes a `savepoint` first.
         scale, shift: the affine map; shift * pattern is the prior's part of lambda.
         totals: (K,) float64, sum of lambda over all words.
+        journal: notes rows of `stored` before they are overwritten, if somebody holds a savepoint.
     """
 
     stored: Array
     scale: float
     shift: float
     totals: Float64
+    journal: RowJournal = field(default_factory=RowJournal, repr=False, compare=False)
 
     @classmethod
     def of(cls, lambda_: Array) -> LazyRows:
@@ -92,11 +95,11 @@ class LazyRows:
     ) -> None:
         """Store lambda of the given words; the caller keeps `totals` right."""
         words = words.astype(np.int32, copy=False)
+        old = self.journal.room(self.stored, words)
+        arrays = (self.stored, words, self.scale, self.shift, pattern, rows, old.rows, old.noted)
 
         def work(start: int, stop: int) -> None:
-            kernels.scatter_rows(
-                self.stored, words, self.scale, self.shift, pattern, rows, start, stop
-            )
+            kernels.scatter_rows(*arrays, start, stop)
 
         threads.run(work, word_parts(words.size, n_threads), n_threads)
 
@@ -108,7 +111,7 @@ class LazyRows:
             # Nothing (rho = 1) or next to nothing of `stored` is left, or a huge lambda is to be
             # stored: write the values out, into memory of their own (see `savepoint`).
             return LazyRows(self.stored * self.stored.dtype.type(scale), 1.0, shift, totals)
-        return LazyRows(self.stored, scale, shift, totals)
+        return replace(self, scale=scale, shift=shift, totals=totals)
 
     def averaged(
         self,
@@ -146,11 +149,11 @@ class LazyRows:
             loss * other.scale / scale,
             (loss * other.shift + weight * eta) / scale,
         )
+        old = table.journal.room(table.stored, words)
+        arrays = (table.stored, words, rows, other.stored, pattern, *factors, old.rows, old.noted)
 
         def work(start: int, stop: int) -> None:
-            kernels.add_rows(
-                table.stored, words, rows, other.stored, pattern, *factors, start, stop
-            )
+            kernels.add_rows(*arrays, start, stop)
 
         threads.run(work, word_parts(words.size, n_threads), n_threads)
         return table
@@ -159,7 +162,7 @@ class LazyRows:
         """With so many times the data, the prior's part being the same; in the same memory."""
         of_prior = self.shift * pattern_sums
         totals = factor * (self.totals - of_prior) + of_prior
-        return LazyRows(self.stored, factor * self.scale, self.shift, totals)
+        return replace(self, scale=factor * self.scale, totals=totals)
 
     def with_gains(self, words: Array, gains: Float64) -> LazyRows:
         """With so many times the data in the rows of the given words, in memory of its own."""
@@ -172,16 +175,20 @@ class LazyRows:
     def with_prior(self, eta: float, pattern_sums: Float64) -> LazyRows:
         """With another prior's part, the data's part being the same; in the same memory."""
         totals = self.totals + (eta - self.shift) * pattern_sums
-        return LazyRows(self.stored, self.scale, eta, totals)
+        return replace(self, shift=eta, totals=totals)
 
-    def savepoint(self, kernels: ModuleType, words: Array, n_threads: int) -> Callable[[], None]:
-        """What puts this table back after rows of these words were stored in tables made from it.
+    def add(self, words: Array, values: Array) -> None:
+        """Add to the stored rows of these words; the caller keeps `totals` right."""
+        self.journal.note(self.stored, words)
+        self.stored[words] += values
 
-        Words of its own only: what follows its last row is not restored.
+    def savepoint(self) -> Callable[[], None]:
+        """What puts this table back after rows were stored in tables made from it.
+
+        Rows are noted while it is held; it needs no memory for others (`lda.row_journal`). Rows of
+        its own only: what follows its last row is not restored.
         """
-        plain, nothing = LazyRows(self.stored, 1.0, 0.0, self.totals), np.zeros((1, 1))
-        rows = plain.get(kernels, words, nothing, n_threads)
-        return lambda: plain.put(kernels, words, nothing, rows, n_threads)
+        return self.journal.begin()
 
     def dense(self, pattern: Array) -> Array:
         """lambda (V, K) as an array of its own."""

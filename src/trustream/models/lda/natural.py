@@ -25,7 +25,7 @@ from trustream.models.lda.prior import LdaPrior
 from trustream.models.lda.seeds import SeedCounts
 
 
-class WordTable(NamedTuple):
+class ExpLogTable(NamedTuple):
     """E[log beta_wk] = log table_wk - offset_w - psi(totals_k) of a batch's words.
 
     table is (W, padded K), offset (W,) and totals (K,).
@@ -51,9 +51,9 @@ class LdaNatural(NamedTuple):
         """These numbers."""
         return self
 
-    def table(self, computation: LdaComputation) -> WordTable:
+    def table(self, computation: LdaComputation) -> ExpLogTable:
         """exp E[log beta] for these rows of lambda."""
-        return WordTable(*computation.table(self.rows), self.totals)
+        return ExpLogTable(*computation.table(self.rows), self.totals)
 
 
 class Description(ABC):
@@ -98,7 +98,7 @@ class StoredNatural(Description):
         rows = computation.get_rows(self.lambda_, self.prior, self.words)
         return LdaNatural(rows, self.lambda_.totals)
 
-    def table(self, computation: LdaComputation) -> WordTable:
+    def table(self, computation: LdaComputation) -> ExpLogTable:
         """exp E[log beta] for these rows of lambda."""
         return self.materialise(computation).table(computation)
 

@@ -63,7 +63,7 @@ class LeftOut(NamedTuple):
     def log_likelihood(self, eta: float) -> float:
         """Of all documents of the sample, each predicted by the others, in nats."""
         weights = self.theta / (self.sums + eta * self.pattern_sum)
-        of_pairs = weights.astype(self.rows.dtype)[self.documents]
+        of_pairs = weights.astype(self.rows.dtype).take(self.documents, axis=0)
         value = np.einsum("ij,ij->i", self.rows, of_pairs).astype(np.float64)
         value += eta * self.pattern[:, 0] * weights.sum(axis=1)[self.documents]
         return float(self.counts @ np.log(np.maximum(value, np.finfo(np.float64).tiny)))
@@ -103,8 +103,9 @@ def left_out(
     theta /= theta.sum(axis=1, keepdims=True)
     rows, totals = model.materialise(natural)
     documents = np.repeat(np.arange(batch.size), batch.indptr[1:] - batch.indptr[:-1])
-    here = rows[batch.ids]
-    phi = here * (theta / totals).astype(rows.dtype)[documents]
+    here = rows.take(batch.ids, axis=0)
+    phi = (theta / totals).astype(rows.dtype).take(documents, axis=0)
+    phi *= here
     put_in = np.broadcast_to(weight, batch.size)[documents] * batch.counts
     put_in = put_in.astype(batch.counts.dtype)
     phi *= (put_in / phi.sum(axis=1))[:, np.newaxis]

@@ -17,9 +17,10 @@ from trustream.estimators.progress import compilation_notice
 from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.inference.restoring import Undo, together
 from trustream.inference.state import State
-from trustream.learning import algorithms, recipe, state_arrays
+from trustream.learning import algorithms, defaults, state_arrays
+from trustream.learning.defaults import STREAM
 from trustream.learning.learner import Learner
-from trustream.learning.recipe import STREAM, Recipe
+from trustream.learning.recipe import Recipe
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.models.lda.batch import CountRows
 from trustream.models.lda.seeds import SeedRows, seed_rows
@@ -43,7 +44,7 @@ _NUMBERS = (
     "learning_offset", "learning_decay", "mean_change_tol", "tol", "doc_topic_prior",
     "topic_word_prior",
 )  # fmt: skip
-# Settings that decide the recipe, by the names of `recipe.for_topics`.
+# Settings that decide the recipe, by the names of `defaults.for_topics`.
 _RECIPE = (
     "method", "batch_size", "learning_offset", "learning_decay", "inner_iter",
     "max_doc_update_iter", "max_doc_topics", "mean_change_tol", "tol", "learn_priors",
@@ -120,7 +121,7 @@ class TopicStream(StreamModel):
             object.__setattr__(self, "seed_words", seeds)
         if self.recipe is None:
             options = {name: getattr(self, name) for name in _RECIPE}
-            chosen = recipe.for_stream(self.n_components, **options)
+            chosen = defaults.for_stream(self.n_components, **options)
             object.__setattr__(self, "recipe", chosen)
 
     # --- settings

@@ -85,6 +85,7 @@ def _log_likelihood(
     value, weights = 0.0, weights.astype(rows.dtype)
     for first in range(0, hidden.size, _AT_ONCE):
         part = np.flatnonzero(hidden[first : first + _AT_ONCE]) + first
-        likelihood = np.einsum("ij,ij->i", weights[documents[part]], rows[batch.ids[part]])
+        of_pairs = weights.take(documents[part], axis=0), rows.take(batch.ids[part], axis=0)
+        likelihood = np.einsum("ij,ij->i", *of_pairs)
         value += float(hidden[part] @ np.log(likelihood.astype(np.float64)))
     return value

@@ -13,7 +13,7 @@ from trustream.topics.characteristic_words import RELEVANCE
 from trustream.topics.documents import DocumentBatch, gather
 from trustream.topics.over_time import chosen_bins, with_times
 from trustream.topics.relations import topic_hierarchy, topic_map
-from trustream.topics.report.word_table import WordTable
+from trustream.topics.report.report_words import ReportWords
 from trustream.topics.representatives import RepresentativeDocument, RunningTop
 from trustream.topics.table import TableCounts, TopicInfo, topic_info
 from trustream.topics.time_bins import GrowingBins, is_number
@@ -94,7 +94,7 @@ def report_data(
     n_words = whole_number("n_words", n_words)
     counts, best, over_time = _read(topics, documents, times, bins, n_documents)
     table = topic_info(topics, counts, n_words=0)
-    words = WordTable(topics, n_words, [step / _STEPS for step in range(_STEPS + 1)])
+    words = ReportWords(topics, n_words, [step / _STEPS for step in range(_STEPS + 1)])
     found_map = topic_map(topics)
     shown_topics = []
     for info in table:
@@ -168,7 +168,7 @@ def _document(found: RepresentativeDocument) -> dict[str, Any]:
     }
 
 
-def _over_time(found: TopicsOverTime, column: int, words: WordTable) -> dict[str, Any]:
+def _over_time(found: TopicsOverTime, column: int, words: ReportWords) -> dict[str, Any]:
     values = {
         name: [_number(x) for x in getattr(found, name)[:, column]]
         for name in ("shares", "lower", "upper")

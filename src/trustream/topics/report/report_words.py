@@ -10,7 +10,7 @@ from trustream.topics import characteristic_words
 from trustream.topics.topic_set import TopicSet
 
 
-class WordTable:
+class ReportWords:
     """Words by number, each once, with what the relevance of words is computed from.
 
     The relevance of a word in a topic needs its probability there and in all topics together
@@ -28,7 +28,7 @@ class WordTable:
     Examples
     --------
     >>> topics = TopicSet.of([[4.0, 5.0, 1.0], [1.0, 5.0, 4.0]], 0.1, ["cat", "the", "bank"])
-    >>> words = WordTable(topics, 1, [0.0, 1.0])
+    >>> words = ReportWords(topics, 1, [0.0, 1.0])
     >>> words.of_topic(0)
     {'words': [0, 1], 'probabilities': [0.4, 0.5]}
     >>> words.number("bank"), words.data()
