@@ -209,6 +209,11 @@ class Database(LeaseTable, TextTable):
         query = f"SELECT {DOCUMENT} FROM document WHERE number > ? ORDER BY number LIMIT ?"
         return list(map(DocumentRow._make, self._execute(query, number, limit)))
 
+    def before(self, number: int, limit: int) -> list[DocumentRow]:
+        """Documents that came before one, the last to come first."""
+        query = f"SELECT {DOCUMENT} FROM document WHERE number < ? ORDER BY number DESC LIMIT ?"
+        return list(map(DocumentRow._make, self._execute(query, number, limit)))
+
     def time_range(self) -> tuple[float, float] | None:
         """The earliest and the latest time of a document, by the index of times."""
         first, last = self._execute(

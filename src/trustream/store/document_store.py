@@ -156,6 +156,15 @@ class DocumentStore(SavedBytes, Store):
     ) -> Appended:
         return self._writer.append(records, position, after)
 
+    def append_groups(self, groups: Sequence[Iterable[Record]]) -> list[Appended]:
+        return self._append_groups(
+            [group if isinstance(group, CodedRecords) else list(group) for group in groups]
+        )
+
+    @guarded
+    def _append_groups(self, groups: Sequence[Sequence[Record]]) -> list[Appended]:
+        return self._writer.append_groups(groups)
+
     def delete(
         self, keys: Iterable[str], *, on_unknown: Callable[[str], None] | None = None
     ) -> int:
@@ -291,6 +300,12 @@ class DocumentStore(SavedBytes, Store):
     @guarded
     def _arrivals(self, after: int, n: int, training: bool = False) -> tuple[Documents, int]:
         return self._reader.arrivals(after, n, training=training)
+
+    @guarded
+    def newest(self, n: int, before: int | None = None) -> tuple[Documents, list[int]]:
+        if n < 1:
+            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        return self._reader.newest(n, before)
 
     @guarded
     def time_range(self) -> tuple[float, float] | None:

@@ -107,6 +107,18 @@ class Store(Leasing, Protocol):
             StoreError: the database cannot take them.
         """
 
+    def append_groups(self, groups: Sequence[Iterable[Record]]) -> list[Appended]:
+        """Add several groups of records in one transaction; returns what each of them did.
+
+        It is as if each group were appended after the one before, but what makes them durable is
+        done once, which takes most of the time of a small append.
+
+        Raises:
+            RecordError: a record of some group cannot be stored; `index` counts within its group.
+                Nothing was added: append the groups one by one to find out which it is.
+            StoreError: as for `append`.
+        """
+
     def delete(
         self, keys: Iterable[str], *, on_unknown: Callable[[str], None] | None = None
     ) -> int:
@@ -210,6 +222,17 @@ class Store(Leasing, Protocol):
 
         Documents are numbered in the order of their arrival; -1 is before the first. Returns the
         documents as they are now, and the number of the last of the n.
+        """
+
+    def newest(self, n: int, before: int | None = None) -> tuple[Documents, list[int]]:
+        """Read the n documents that arrived last, the last one first, held-out ones included.
+
+        Args:
+            n: how many.
+            before: only those with a smaller number in the order of arrival, to read on from
+                there; None begins with the last.
+
+        Returns the documents and their numbers.
         """
 
     def time_range(self) -> tuple[float, float] | None:

@@ -127,13 +127,13 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
     totals, names = store.totals(), model_names(store)
     checkpoint = load_checkpoint(store, name)
     model = None if checkpoint is None else _model_status(checkpoint, totals)
-    trainer = _trainer_status(store, name)
+    trainer = trainer_status(store, name)
     if trainer is not None and name not in names:
         names = sorted([*names, name])
     models = []
     for other in names:
         if other == name:
-            afresh = _trainer_status(store, name + RETRAINING)
+            afresh = trainer_status(store, name + RETRAINING)
             topics = _n_topics(store, name, model)
             models.append(ListedModel(name, topics, model, trainer, None, afresh))
         else:
@@ -143,7 +143,7 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
 
 def _listed(store: Store, name: str, totals: Totals) -> ListedModel:
     """A model that was not asked for: if it is damaged, that is only noted."""
-    trainer, afresh = (_trainer_status(store, name + end) for end in ("", RETRAINING))
+    trainer, afresh = (trainer_status(store, name + end) for end in ("", RETRAINING))
     try:
         checkpoint = load_checkpoint(store, name)
         model = None if checkpoint is None else _model_status(checkpoint, totals)
@@ -171,7 +171,18 @@ def _model_status(checkpoint: Checkpoint, totals: Totals) -> ModelStatus:
     )
 
 
-def _trainer_status(store: Store, name: str) -> TrainerStatus | None:
+def trainer_status(store: Store, name: str = DEFAULT_NAME) -> TrainerStatus | None:
+    """Return who is training a model; None if nobody is.
+
+    >>> import tempfile, trustream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db", min_documents=1) as store:
+    ...         with trustream.StreamTrainer(store, n_components=2):
+    ...             during = trainer_status(store)
+    ...         after = trainer_status(store)
+    >>> during.is_silent, after
+    (False, None)
+    """
     lease = store.lease(name)
     if lease is None:
         return None
