@@ -54,7 +54,7 @@ def read_records(
     return records
 
 
-def record_problem(error: RecordError, kind: str, records: Sequence[Record]) -> ProblemError:
+def record_problem(error: RecordError) -> ProblemError:
     """The refusal of records that the store cannot take."""
     fault = {"field": None, "message": str(error.problem), "index": error.index}
     return _refusal([fault])
