@@ -11,6 +11,7 @@ from fastapi import Request
 from trustream.service import access
 from trustream.service.access import ANYBODY, Scope, Token
 from trustream.service.appending import Appender
+from trustream.service.documents_in import DocumentsIn
 from trustream.service.events import Events
 from trustream.service.live_model import LiveModel, LiveReport
 from trustream.service.problems import ProblemError
@@ -37,6 +38,8 @@ class Context:
         self.events = Events(settings.max_events)
         self.readers = Readers(settings.store, settings.n_readers)
         self.appender = Appender(settings.store)
+        # One thread makes records, whatever their number: it keeps words that it has met.
+        self.parser, self.documents_in = Readers(settings.store, 1), DocumentsIn()
         with open_store(settings.store, create=False) as store:
             self.store_settings = store.settings
             self.title = store_title(store)
@@ -57,7 +60,7 @@ class Context:
         """End: answer what was begun, and close all handles."""
         self.events.stop()
         loop = asyncio.get_running_loop()
-        ends = [self.watcher.stop, self.appender.close, self.readers.close]
+        ends = [self.watcher.stop, self.parser.close, self.appender.close, self.readers.close]
         if self.trainer is not None:
             ends.insert(0, self.trainer.stop)
         for end in ends:

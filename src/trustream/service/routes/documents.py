@@ -14,8 +14,6 @@ from trustream.service.document_views import inferred_texts, nearest_to, view_do
 from trustream.service.documents_in import (
     LINES,
     check_idempotency_key,
-    read_records,
-    reading_options,
     record_problem,
 )
 from trustream.service.problems import ProblemError, documented
@@ -81,8 +79,8 @@ async def append_documents(
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     key = check_idempotency_key(idempotency_key)
     body = await request.body()
-    records = await context.readers.run(
-        lambda store: read_records(body, kind, reading_options(store), key)
+    records = await context.parser.run(
+        lambda store: context.documents_in.read(store, body, kind, key)
     )
     try:
         done = await context.appender.append(records)
