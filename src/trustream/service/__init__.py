@@ -12,11 +12,11 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trustream.service.app import create_app
-    from trustream.service.server import serve
+    from trustream.service.server import serve, serving
     from trustream.service.settings import ServiceSettings
 
-__all__ = ["ServiceSettings", "create_app", "serve"]
-_HOME = {"create_app": "app", "serve": "server", "ServiceSettings": "settings"}
+__all__ = ["ServiceSettings", "create_app", "serve", "serving"]
+_HOME = {"create_app": "app", "serve": "server", "serving": "server", "ServiceSettings": "settings"}
 
 
 def __getattr__(name: str) -> object:

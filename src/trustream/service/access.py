@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import secrets
 import time
 from collections.abc import Iterable
@@ -79,10 +80,9 @@ def create_token(
     >>> known, found == token, revoked, gone
     (['laptop'], True, True, None)
     """
-    given = tuple(scope for scope in SCOPES if scope in set(scopes))
-    unknown = sorted(set(scopes) - set(SCOPES))
-    if unknown or not given:
-        raise ValueError(f"scopes are {sorted(set(scopes))}, expected some of {', '.join(SCOPES)}")
+    given = _checked(scopes)
+    if days is not None and not (math.isfinite(days) and days > 0):
+        raise ValueError(f"days is {days}, expected a positive number, or None for ever")
     if not (1 <= len(name) <= 100 and name.isprintable()):
         raise ValueError(f"name is {name!r:.120}, expected 1 to 100 characters that can be printed")
     secret, now = _TOKEN + secrets.token_urlsafe(32), time.time()
@@ -94,6 +94,32 @@ def create_token(
 
     _change(store, add)
     return secret, token
+
+
+def keep_token(store: Store, secret: str, name: str, scopes: Iterable[str]) -> Token:
+    """Let a token that somebody chose be valid, under a name; another one of that name is not.
+
+    >>> import tempfile, trustream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db") as store:
+    ...         for secret in ("one" * 10, "two" * 10):
+    ...             _ = keep_token(store, secret, "token file", ["admin"])
+    ...         [find_token(store, secret) is not None for secret in ("one" * 10, "two" * 10)]
+    [False, True]
+    """
+    if not 20 <= len(secret) <= 500 or not secret.isascii() or not secret.isprintable():
+        raise ValueError("a token has 20 to 500 printable ASCII characters: make a longer one")
+    kept = find_token(store, secret)
+    if kept is not None and kept.name == name and set(kept.scopes) == set(scopes):
+        return kept
+    revoke_token(store, name)
+    token = Token(secrets.token_hex(4), name, _checked(scopes), time.time())
+
+    def add(kept: dict[str, Any]) -> None:
+        kept["tokens"][digest(secret)] = asdict(token)
+
+    _change(store, add)
+    return token
 
 
 def list_tokens(store: Store) -> list[Token]:
@@ -174,6 +200,13 @@ def load(store: Store) -> dict[str, Any]:
 def digest(secret: str) -> str:
     """The hash by which a secret is kept. Secrets have 256 random bits: no salt is needed."""
     return hashlib.sha256(secret.encode(errors="surrogatepass")).hexdigest()
+
+
+def _checked(scopes: Iterable[str]) -> tuple[Scope, ...]:
+    wanted = set(scopes)
+    if wanted - set(SCOPES) or not wanted:
+        raise ValueError(f"scopes are {sorted(wanted)}, expected some of {', '.join(SCOPES)}")
+    return tuple(scope for scope in SCOPES if scope in wanted)
 
 
 def _token(entry: dict[str, Any]) -> Token:

@@ -12,7 +12,9 @@ from pydantic import BaseModel
 import trustream
 from trustream.service import pages, problems
 from trustream.service.context import Context
-from trustream.service.routes import documents, session, stream, topics
+from trustream.service.guards import Guards
+from trustream.service.metrics import Measured, Metrics
+from trustream.service.routes import documents, health, session, stream, topics
 from trustream.service.schemas import EVENTS, Problem
 from trustream.service.settings import ServiceSettings
 
@@ -50,8 +52,12 @@ def create_app(settings: ServiceSettings) -> FastAPI:
         redoc_url=None,
     )
     problems.install(app)
+    app.add_middleware(Guards, settings=settings)
+    app.state.metrics = Metrics()
+    app.add_middleware(Measured, metrics=app.state.metrics)
     for module in (documents, topics, stream, session):
         app.include_router(module.router, prefix=API)
+    app.include_router(health.router)
     app.include_router(pages.router)
     app.openapi = lambda: _described(app)  # type: ignore[method-assign]
     return app

@@ -11,11 +11,13 @@ from fastapi import Request
 from trustream.service import access
 from trustream.service.access import ANYBODY, Scope, Token
 from trustream.service.appending import Appender
+from trustream.service.documents_in import DocumentsIn
 from trustream.service.events import Events
 from trustream.service.live_model import LiveModel, LiveReport
 from trustream.service.problems import ProblemError
 from trustream.service.readers import Readers
 from trustream.service.settings import ServiceSettings
+from trustream.service.trainer_process import TrainerProcess
 from trustream.service.watcher import Watcher
 from trustream.store import open_store
 from trustream.store.protocol import Store
@@ -36,10 +38,13 @@ class Context:
         self.events = Events(settings.max_events)
         self.readers = Readers(settings.store, settings.n_readers)
         self.appender = Appender(settings.store)
+        # One thread makes records, whatever their number: it keeps words that it has met.
+        self.parser, self.documents_in = Readers(settings.store, 1), DocumentsIn()
         with open_store(settings.store, create=False) as store:
             self.store_settings = store.settings
             self.title = store_title(store)
         self.watcher = Watcher(settings, self.events, self.title)
+        self.trainer = self._trainer() if settings.train else None
         # What the store keeps of tokens, by the version that was read.
         self._access: tuple[int | None, dict[str, Any]] | None = None
 
@@ -48,13 +53,43 @@ class Context:
         self.events.start()
         self.appender.start()
         await self.readers.run(self.watcher.start)
+        if self.trainer is not None:
+            self.trainer.start()
 
     async def stop(self) -> None:
         """End: answer what was begun, and close all handles."""
         self.events.stop()
         loop = asyncio.get_running_loop()
-        for end in (self.watcher.stop, self.appender.close, self.readers.close):
+        ends = [self.watcher.stop, self.parser.close, self.appender.close, self.readers.close]
+        if self.trainer is not None:
+            ends.insert(0, self.trainer.stop)
+        for end in ends:
             await loop.run_in_executor(None, end)
+
+    def _trainer(self) -> TrainerProcess:
+        settings, events, watcher = self.settings, self.events, self.watcher
+        score: float | None = None
+
+        def tell(state: dict[str, Any]) -> None:
+            watcher.training = state
+            watcher.send_trainer()
+
+        def step(progress: dict[str, Any]) -> None:
+            nonlocal score
+            now = time.time()
+            events.send("step", {"time": now, **progress})
+            found = progress["last_score"]
+            if found is not None and found != score:
+                score = found
+                watcher.send_score(progress["n_steps"], found)
+
+        asked = {
+            "store": settings.store,
+            "model": settings.model,
+            "checkpoint_every": settings.checkpoint_every,
+            "n_jobs": settings.n_jobs,
+        }
+        return TrainerProcess(asked, tell, step)
 
     # --- what is shown
 
@@ -101,16 +136,21 @@ class Context:
             known = self._access = version, access.load(store)
         return access.lookup(known[1], secret)
 
+    @staticmethod
+    def no_token() -> ProblemError:
+        """The refusal of a request without a token that is valid."""
+        return ProblemError(
+            401,
+            "no-token",
+            "this service asks for a token: send it as Authorization: Bearer ..., or log in",
+            headers={"WWW-Authenticate": 'Bearer realm="trustream"'},
+        )
+
     async def require(self, request: Request, scope: Scope) -> Token:
         """The token of a request that allows something; a problem if it does not."""
-        token = await self.sender(request)
+        token = request.scope.get("state", {}).get("token") or await self.sender(request)
         if token is None:
-            raise ProblemError(
-                401,
-                "no-token",
-                "this service asks for a token: send it as Authorization: Bearer ..., or log in",
-                headers={"WWW-Authenticate": 'Bearer realm="trustream"'},
-            )
+            raise self.no_token()
         if not token.allows(scope):
             raise ProblemError(
                 403,

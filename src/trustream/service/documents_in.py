@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from trustream.feeds.errors import InvalidValue
+from trustream.feeds.items import Item
 from trustream.feeds.json_lines import json_record, parsed
 from trustream.feeds.options import MAX_DEPTH, Options
+from trustream.feeds.received_lines import ReceivedLines
+from trustream.feeds.rows import records_of
 from trustream.feeds.store_tokeniser import agreed_tokeniser
 from trustream.service.problems import ProblemError
+from trustream.store.coded_records import CodedRecords
 from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS
 from trustream.store.protocol import Store
@@ -19,34 +24,80 @@ from trustream.store.records import Record
 LINES = "application/x-ndjson"
 # Faults that are told of, at most.
 _MOST_FAULTS = 20
+# Bytes of a body from which on loading compiled code pays.
+_LARGE = 20_000
+# Lines with this field are read one by one; also if its letters are escaped.
+_REPLACE = re.compile(rb'"replace"|\\u00[4-7]', re.IGNORECASE)
 # What feeds call a field that is wrong, and its name in JSON.
 _FIELDS = {"the text": "text", "the tokens": "tokens", "a token": "tokens", "the counts": "counts"}
 
 
-def read_records(
-    body: bytes, kind: str, options: Options, idempotency_key: str | None
-) -> Sequence[Record]:
-    """Records of a body, checked; a `ProblemError` names the fields that are wrong.
+class DocumentsIn:
+    """Makes records of bodies, one after the other; in one thread.
 
-    Args:
-        body: JSON, or lines of JSON.
-        kind: media type of the body.
-        options: how records are read.
-        idempotency_key: of the request: makes append ids of records that have none.
+    >>> import tempfile, trustream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db") as store:
+    ...         records = DocumentsIn().read(store, b'{"id": 7, "text": "Cats"}', LINES, "key")
+    >>> records
+    [Record(key='7', words=['cats'], time=None, append_id='key:0', replace=False)]
     """
-    values = _lines(body) if kind == LINES else _values(body)
+
+    def __init__(self) -> None:
+        self._lines: ReceivedLines | None = None
+
+    def read(
+        self, store: Store, body: bytes, kind: str, idempotency_key: str | None
+    ) -> Sequence[Record]:
+        """Records of a body, checked; a `ProblemError` names the fields that are wrong.
+
+        Args:
+            store: says how texts become words.
+            body: JSON, or lines of JSON.
+            kind: media type of the body.
+            idempotency_key: of the request: makes append ids of records that have none.
+        """
+        options = reading_options(store)
+        if self._lines is None or self._lines.options != options:
+            self._lines = ReceivedLines(options)
+        if kind == LINES:
+            records = _of_lines(body, self._lines)
+        else:
+            # A compiled tokeniser pays for many documents.
+            quick = len(body) > _LARGE
+            records = _of_values(_values(body), self._lines.coded if quick else options)
+        return records if idempotency_key is None else _with_ids(records, idempotency_key)
+
+
+def _of_lines(body: bytes, lines: ReceivedLines) -> Sequence[Record]:
+    if not _REPLACE.search(body):
+        found, faults = [], []
+        for item in lines.items(body):
+            if isinstance(item, Item) and item.bad is not None:
+                faults.append(_fault(item.bad.field, item.bad.problem, line=item.line))
+                if len(faults) == _MOST_FAULTS:
+                    break
+            else:
+                found.append(item)
+        if faults:
+            raise _refusal(faults)
+        return records_of(found)
+    return _of_values(_parsed_lines(body), lines.options)
+
+
+def _of_values(
+    values: Iterable[tuple[int | None, int | None, Any]], options: Options
+) -> Sequence[Record]:
+    """Records of JSON values, each with its line or its place in a list."""
     records: list[Record] = []
     faults: list[dict[str, Any]] = []
-    for place, (line, value) in enumerate(values):
+    for line, place, value in values:
         try:
             if isinstance(value, InvalidValue):
                 raise value
-            record = _record(value, options)
-            if idempotency_key is not None and record.append_id is None:
-                record = replace(record, append_id=_append_id(idempotency_key, place))
-            records.append(record)
+            records.append(_record(value, options))
         except InvalidValue as error:
-            faults.append(_fault(error, line, place if kind != LINES else None))
+            faults.append(_fault(error.args[0], str(error), line, place))
             if len(faults) == _MOST_FAULTS:
                 break
     if faults:
@@ -54,7 +105,21 @@ def read_records(
     return records
 
 
-def record_problem(error: RecordError, kind: str, records: Sequence[Record]) -> ProblemError:
+def _with_ids(records: Sequence[Record], key: str) -> Sequence[Record]:
+    """Records with an append id each, made of the key of their request and their place."""
+    if isinstance(records, CodedRecords):
+        given = records.append_ids or [None] * len(records)
+        return replace(records, append_ids=[_id(one, key, i) for i, one in enumerate(given)])
+    return [
+        replace(record, append_id=_id(record.append_id, key, i)) for i, record in enumerate(records)
+    ]
+
+
+def _id(given: str | None, key: str, place: int) -> str:
+    return f"{key}:{place}" if given is None else given
+
+
+def record_problem(error: RecordError) -> ProblemError:
     """The refusal of records that the store cannot take."""
     fault = {"field": None, "message": str(error.problem), "index": error.index}
     return _refusal([fault])
@@ -77,7 +142,7 @@ def _record(value: Any, options: Options) -> Record:
     return replace(record, replace=True) if replaces else record
 
 
-def _values(body: bytes) -> list[tuple[int | None, Any]]:
+def _values(body: bytes) -> list[tuple[int | None, int | None, Any]]:
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
@@ -89,33 +154,29 @@ def _values(body: bytes) -> list[tuple[int | None, Any]]:
     except InvalidValue as error:
         raise ProblemError(400, "malformed-body", f"the body is {error}") from None
     if isinstance(value, list):
-        return [(None, one) for one in value]
-    return [(None, value)]
+        return [(None, place, one) for place, one in enumerate(value)]
+    return [(None, None, value)]
 
 
-def _lines(body: bytes) -> list[tuple[int | None, Any]]:
-    found: list[tuple[int | None, Any]] = []
+def _parsed_lines(body: bytes) -> Iterator[tuple[int | None, int | None, Any]]:
     for number, line in enumerate(body.split(b"\n"), 1):
         if line.strip():
             try:
-                found.append((number, parsed(line.decode(), MAX_DEPTH)))
+                yield number, None, parsed(line.decode(), MAX_DEPTH)
             except UnicodeDecodeError:
-                found.append((number, InvalidValue("not UTF-8")))
+                yield number, None, InvalidValue("not UTF-8")
             except InvalidValue as error:
-                found.append((number, error))
-    return found
+                yield number, None, error
 
 
-def _append_id(key: str, place: int) -> str:
-    return f"{key}:{place}"
-
-
-def _fault(error: InvalidValue, line: int | None, index: int | None) -> dict[str, Any]:
-    named = error.args[0]
+def _fault(
+    named: str | None, message: str, line: int | None = None, index: int | None = None
+) -> dict[str, Any]:
+    field = named
     if named is not None:
-        named = "counts" if str(named).startswith("the count of") else _FIELDS.get(named, named)
-        named = str(named).removeprefix("the ")
-    fault: dict[str, Any] = {"field": named, "message": str(error)}
+        field = "counts" if named.startswith("the count of") else _FIELDS.get(named, named)
+        field = field.removeprefix("the ")
+    fault: dict[str, Any] = {"field": field, "message": message}
     if line is not None:
         fault["line"] = line
     if index is not None:

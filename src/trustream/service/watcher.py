@@ -11,6 +11,7 @@ from typing import Any
 from trustream.service.arrival_rate import ArrivalRate
 from trustream.service.changes import topic_changes, topic_rows
 from trustream.service.events import Events
+from trustream.service.history import HistoryKeeper
 from trustream.service.live_model import (
     LiveModel,
     LiveReport,
@@ -53,6 +54,7 @@ class Watcher:
         self.training: dict[str, Any] = {"state": "off", "pid": None, "n_restarts": 0}
         self.problem: str | None = None
         self._rate = ArrivalRate()
+        self._history = HistoryKeeper(settings.model)
         self._score: float | None = None
         self._refused: tuple[int, int] | None = None
         self._stop = threading.Event()
@@ -110,6 +112,8 @@ class Watcher:
             if self.model is None or found != self.model.versions:
                 self._load(store, found)
         self._look_at_trainer(trainer_status(store, self._settings.model))
+        if self.totals is not None:
+            self._history.note(store, self.totals, self.model, self.report)
 
     def _look_at_totals(self, totals: Totals) -> None:
         before, self.totals = self.totals, totals
@@ -134,11 +138,16 @@ class Watcher:
         self.model = model
         now = time.time()
         self._events.send("model", {"time": now, "model": self.published()})
-        if model.last_score is not None and model.last_score != self._score:
-            self._score = model.last_score
-            event = {"time": now, "n_steps": model.n_steps, "score": model.last_score}
-            self._events.send("score", event)
+        if model.last_score is not None:
+            self.send_score(model.n_steps, model.last_score)
         self._wake.set()
+
+    def send_score(self, n_steps: int, score: float) -> None:
+        """Tell a held-out score, unless it was told."""
+        if score != self._score:
+            self._score = score
+            event = {"time": time.time(), "n_steps": n_steps, "score": score}
+            self._events.send("score", event)
 
     def published(self) -> dict[str, Any] | None:
         """The model, see `schemas.PublishedModel`."""

@@ -18,6 +18,7 @@ from trustream.store.database import Database
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
 from trustream.store.limits import name_fault
+from trustream.store.noted_history import NotedHistory
 from trustream.store.position_checks import After, check_position
 from trustream.store.protocol import Store
 from trustream.store.reader import Reader
@@ -32,7 +33,6 @@ from trustream.store.records import (
     Vocabulary,
     VocabularyChanges,
 )
-from trustream.store.saved_bytes import SavedBytes
 from trustream.store.table_rows import Counters
 from trustream.store.writer import Writer
 from trustream.tokenisers import Specification, from_dict
@@ -42,7 +42,7 @@ from trustream.tokenisers import Specification, from_dict
 _AFTER_DELETE, _TO_ERASE = 0.5, 10.0
 
 
-class DocumentStore(SavedBytes, Store):
+class DocumentStore(NotedHistory, Store):
     """A store in a database. `open_store` makes one; `Store` says what its methods do.
 
     Here arguments are checked and threads wait for each other; `Writer` and `Reader` do the work.

@@ -311,6 +311,33 @@ class Store(Leasing, Protocol):
             Whether they were changed. The old ones are overwritten, as by `delete`.
         """
 
+    # --- history
+
+    def note_history(
+        self, name: str, content: bytes, time: float, *, every: Sequence[float]
+    ) -> int:
+        """Note bytes under a name in slots of time, once in each slot.
+
+        Of several processes that note the same thing, the first in a slot counts.
+
+        Args:
+            name: of the history, such as that of a model.
+            content: the bytes.
+            time: in seconds since 1970.
+            every: widths of slots in seconds. With several, there is a history for each of them,
+                so that a fine one can be given up earlier than a coarse one.
+
+        Returns in how many slots it was noted.
+        """
+
+    def history(
+        self, name: str, every: float, since: float | None = None, until: float | None = None
+    ) -> list[tuple[float, bytes]]:
+        """(time, bytes) that were noted in slots of this width between two times, in order."""
+
+    def expire_history(self, name: str, every: float, before: float) -> int:
+        """Forget what was noted before a time in slots of this width; returns how many slots."""
+
     # --- closing
 
     def close(self) -> None:

@@ -9,14 +9,11 @@ from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 
 from trustream.service import schemas
 from trustream.service.answers import answer, next_address
-from trustream.service.bodies import media_type, read_body
 from trustream.service.context import Context, administering, appending, context_of, reading
 from trustream.service.document_views import inferred_texts, nearest_to, view_document
 from trustream.service.documents_in import (
     LINES,
     check_idempotency_key,
-    read_records,
-    reading_options,
     record_problem,
 )
 from trustream.service.problems import ProblemError, documented
@@ -79,16 +76,17 @@ async def append_documents(
     was added before is left out, and counted in `n_repeated`.
     """
     context = context_of(request)
-    kind = media_type(request, "application/json", LINES)
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     key = check_idempotency_key(idempotency_key)
-    async with read_body(request, context) as body:
-        records = await context.readers.run(
-            lambda store: read_records(body, kind, reading_options(store), key)
-        )
-        try:
-            done = await context.appender.append(records)
-        except RecordError as error:
-            raise record_problem(error, kind, records) from None
+    body = await request.body()
+    records = await context.parser.run(
+        lambda store: context.documents_in.read(store, body, kind, key)
+    )
+    try:
+        done = await context.appender.append(records)
+    except RecordError as error:
+        raise record_problem(error) from None
+    request.app.state.metrics.appended(done)
     values = {
         "n_records": done.n_records,
         "n_documents": done.n_documents,

@@ -15,8 +15,10 @@ from trustream.service.access import SCOPES, Token
 from trustream.service.answers import answer
 from trustream.service.context import context_of, reading
 from trustream.service.events import INTERVAL
+from trustream.service.history import changes, current_point, history
 from trustream.service.problems import ProblemError, documented
 from trustream.service.watcher import totals_of
+from trustream.store.protocol import Store
 
 router = APIRouter(tags=["stream"])
 Sender = Annotated[Token, Depends(reading)]
@@ -63,13 +65,24 @@ async def read_history(
     limit: Annotated[int, Query(ge=1, le=5000)] = 1000,
 ) -> Response:
     """Totals and held-out scores over time, the oldest first; `limit` points spread evenly."""
-    raise ProblemError(503, "not-ready", "history is not kept yet")
+    context = context_of(request)
+    name = context.settings.model
+    found = await context.readers.run(lambda store: history(store, name, since, until, limit))
+    return answer(request, found)
 
 
 @router.get("/changes", response_model=schemas.Changes, responses=documented(404, 422))
 async def read_changes(request: Request, sender: Sender, since: Time = None) -> Response:
     """What changed since a time, yesterday at this time if none is given."""
-    raise ProblemError(503, "not-ready", "history is not kept yet")
+    context = context_of(request)
+    watcher, name = context.watcher, context.settings.model
+
+    def compare(store: Store) -> dict[str, Any]:
+        now = time.time()
+        point = current_point(now, store.totals(), watcher.model, watcher.report)
+        return changes(store, name, now - 86400.0 if since is None else since, point)
+
+    return answer(request, await context.readers.run(compare))
 
 
 @router.get(
