@@ -8,7 +8,7 @@ const EDGE = { left: 58, right: 12, top: 10, bottom: 24 };
 const STEPS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000];
 
 // lineChart({label, write, describe}) has an element and update(points), points of {time, value}.
-// `write` makes the text of an axis, `describe` that of a point, and `none` that of no points.
+// `write(value, step)` makes the text of an axis, `describe` that of a point, and `none` that of no points.
 export function lineChart({ label, write, describe, none }) {
   const picture = element("div", { class: "timeline line-chart" });
   const readout = element("p", { class: "readout one-line" });
@@ -33,7 +33,7 @@ export function lineChart({ label, write, describe, none }) {
     scales = { x, y };
     const parts = marks.flatMap((value) => [
       drawn("line", { class: "grid", x1: EDGE.left, x2: width - EDGE.right, y1: y(value), y2: y(value) }),
-      drawn("text", { class: "tick", x: EDGE.left - 7, y: y(value), dy: "0.35em", "text-anchor": "end" }, write(value)),
+      drawn("text", { class: "tick", x: EDGE.left - 7, y: y(value), dy: "0.35em", "text-anchor": "end" }, write(value, marks[1] - marks[0])),
     ]);
     parts.push(...times(first, last, x, width));
     parts.push(drawn("polyline", { class: "line", points: now.map((point) => `${x(point.time)},${y(point.value)}`).join(" ") }));

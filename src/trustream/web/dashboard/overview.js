@@ -28,7 +28,7 @@ export function overviewView(live) {
   });
   const scores = lineChart({
     label: "Held-out score over time",
-    write: (value) => value.toFixed(2).replace("-", "−"),
+    write: (value, step) => value.toFixed(Math.max(2, Math.ceil(-Math.log10(step) - 1e-9))).replace("-", "−"),
     describe: (point) => `${moment(point.time)}: ${nats(point.value)} nats per word, perplexity ${perplexity(point.value)}`,
     none: "No score yet: a trainer scores held-out documents now and then.",
   });
