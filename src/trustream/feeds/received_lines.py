@@ -23,6 +23,10 @@ class _Received(BlockSource):
     def __init__(self) -> None:
         self.name, self.compressed = "body", False
 
+    def raw(self, offset: int, size: int) -> bytes:
+        """What stands before a part of the bytes: parts begin with a line."""
+        return b"\n"
+
 
 class ReceivedLines:
     """Reads lines of JSON, most of them by a compiled kernel, into items or rows.

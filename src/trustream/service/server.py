@@ -10,7 +10,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -117,7 +117,9 @@ def serving(settings: ServiceSettings, *, host: str = "127.0.0.1", port: int = 0
 
     def run() -> None:
         try:
-            server.run(sockets=[bound])
+            # Uvicorn ends the process if it cannot start: not this one.
+            with suppress(SystemExit):
+                server.run(sockets=[bound])
         finally:
             bound.close()
             ready.put(None)
@@ -144,6 +146,8 @@ def _prepared(
     """A server and its socket, after seeing to who may come in."""
     if not is_loopback(host) or settings.hosts:
         settings = replace(settings, requires_token=True)
+    # A store that is not there is said so here, and not in a log.
+    open_store(settings.store, create=False).close()
     if settings.requires_token:
         _see_to_token(settings, host, on_token)
     bound = _bind(host, port)

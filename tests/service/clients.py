@@ -1,0 +1,46 @@
+"""What clients of a service share in tests."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
+
+import httpx
+
+T = TypeVar("T")
+
+
+def until(found: Callable[[], T], seconds: float = 120.0) -> T:
+    """Wait for something that is true, and return it."""
+    end = time.monotonic() + seconds
+    while True:
+        value = found()
+        if value:
+            return value
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.02)
+
+
+def events(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(name, data) of events as they come."""
+    with client.stream("GET", "/api/v1/events") as answer:
+        assert answer.status_code == 200, answer.read()
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        name = ""
+        for line in answer.iter_lines():
+            if line.startswith("event: "):
+                name = line.removeprefix("event: ")
+            elif line.startswith("data: "):
+                yield name, json.loads(line.removeprefix("data: "))
+
+
+def problem(answer: httpx.Response, status: int, kind: str) -> dict[str, Any]:
+    """The problem that an answer tells of."""
+    assert answer.status_code == status, answer.text
+    assert answer.headers["content-type"] == "application/problem+json"
+    found: dict[str, Any] = answer.json()
+    assert found["type"] == f"urn:trustream:problem:{kind}" and found["status"] == status
+    assert found["detail"]
+    return found
