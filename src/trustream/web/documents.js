@@ -1,6 +1,6 @@
 // The documents that are most about a topic.
 
-import { element } from "./dom.js";
+import { element, visible } from "./dom.js";
 import { counted, percent } from "./numbers.js";
 
 // documentList() has an element and update(data, topic). With `address`, which makes an address of a
@@ -20,8 +20,8 @@ export function documentList({ address = null } = {}) {
 function entry({ row, key, title, excerpt, proportion, n_tokens }, address) {
   const named = key ?? `document ${row}`;
   const details = [counted(n_tokens, "known word")];
-  if (title) details.unshift(named);
-  const heading = title || named;
+  if (title) details.unshift(visible(named));
+  const heading = visible(title || named);
   const linked = address && key !== null ? element("a", { href: address(key) }, heading) : heading;
   return element(
     "li",
@@ -31,7 +31,7 @@ function entry({ row, key, title, excerpt, proportion, n_tokens }, address) {
       "div",
       { class: "document" },
       element("div", { class: "title" }, linked),
-      excerpt && excerpt !== title ? element("div", { class: "excerpt" }, excerpt) : null,
+      excerpt && excerpt !== title ? element("div", { class: "excerpt" }, visible(excerpt)) : null,
       element("div", { class: "note" }, details.join(" · ")),
       element(
         "div",

@@ -10,7 +10,7 @@ export function banner(node, live, views, session, logOut) {
   const name = element("span", { class: "store" });
   const dot = element("span", { class: "dot-sign", "aria-hidden": "true" });
   const text = element("span", {});
-  const connection = element("p", { class: "connection", role: "status" }, dot, text);
+  const connection = element("p", { class: "connection" }, dot, text);
   const links = views.map((view) => element("a", { href: view.href }, view.name));
   const out = session.required
     ? element("button", { type: "button", class: "log-out", onclick: logOut, title: `Logged in by the token ${session.name}` }, "Log out")

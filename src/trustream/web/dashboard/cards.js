@@ -36,7 +36,8 @@ export function topicCards(live) {
     ...Object.entries(ORDERS).map(([name, [text]]) => element("option", { value: name, selected: name === kept.order }, text)),
   );
   const again = element("button", { type: "button", class: "again", disabled: true, onclick: () => sort() }, "Sort again");
-  const said = element("p", { class: "note", role: "status" });
+  const said = element("p", { class: "note" });
+  const matched = element("p", { class: "note matched", role: "status" });
   const list = element("ul", { class: "cards" });
   const more = element("button", { type: "button", class: "more", onclick: showMore });
   const arrows = element("p", { class: "note" }, "\u00a0");
@@ -52,6 +53,7 @@ export function topicCards(live) {
       slider.element,
     ),
     said,
+    matched,
     list,
     more,
     arrows,
@@ -118,9 +120,10 @@ export function topicCards(live) {
     arrange(list, shown.map((id) => cards.get(id).element));
     more.hidden = shown.length === ids.length;
     more.textContent = `Show ${count(Math.min(AT_ONCE, ids.length - shown.length))} more of ${count(ids.length)}`;
-    said.textContent = kept.search.trim()
+    matched.textContent = kept.search.trim()
       ? `${count(ids.length)} of ${count(live.report.topics.length)} topics have “${visible(kept.search.trim())}”.`
-      : `${count(live.report.topics.length)} topics, from ${live.report.is_sample ? "a sample of " : ""}${count(live.report.n_documents)} documents, computed at ${moment(live.report.computed)}.`;
+      : "";
+    said.textContent = `${count(live.report.topics.length)} topics, from ${live.report.is_sample ? "a sample of " : ""}${count(live.report.n_documents)} documents, computed at ${moment(live.report.computed)}.`;
     arrows.textContent = `▲ and ▼ say how the share changed since this page was opened at ${moment(live.opened.time)}, ✦ that a topic appeared.`;
   }
 

@@ -72,7 +72,7 @@ function text(segments, colour, labels) {
     pieces.push(topic === null || topic === undefined ? visible(shown) : marked(visible(shown), topic, colour, labels));
   }
   if (segments.length > MOST_PIECES) pieces.push(element("em", {}, " The rest is too long to be shown here."));
-  return element("div", { class: "text", dir: "auto" }, ...pieces);
+  return element("div", { class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": "Text with its words by topic" }, ...pieces);
 }
 
 function counts(words, colour, labels) {

@@ -36,7 +36,7 @@ export function documentView(live, id, { title }) {
       found.segments !== null
         ? [parts.body, parts.byTopic]
         : found.text !== null
-          ? [element("div", { class: "text", dir: "auto" }, visible(found.text)), parts.byTopic]
+          ? [element("div", { class: "text", dir: "auto", tabindex: 0, role: "region", "aria-label": "Text" }, visible(found.text)), parts.byTopic]
           : [element("p", { class: "note" }, "The store keeps no text of this document: these are its words, the most frequent first."), parts.body, parts.byTopic];
     if (cut) body.push(element("p", { class: "note" }, `The store keeps the first ${count(live.status.store.keep_text)} characters.`));
     const side = found.version === null ? element("p", { class: "note" }, "There is no model yet.") : parts.legend;

@@ -10,14 +10,15 @@ const STEPS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200
 // lineChart({label, write, describe}) has an element and update(points), points of {time, value}.
 // `write(value, step)` makes the text of an axis, `describe` that of a point, and `none` that of no points.
 export function lineChart({ label, write, describe, none }) {
-  const picture = element("div", { class: "timeline line-chart" });
-  const readout = element("p", { class: "readout one-line" });
+  const picture = element("div", { class: "timeline line-chart", onfocusout: () => draw(picture.clientWidth) });
+  const readout = element("p", { class: "readout" });
+  let given = [];
   let now = [];
   let cursor = null;
   let scales = null;
 
   function draw(width) {
-    const focused = picture.contains(document.activeElement);
+    now = given;
     if (now.length === 0) {
       scales = null;
       picture.replaceChildren(element("p", { class: "note empty" }, none));
@@ -48,7 +49,6 @@ export function lineChart({ label, write, describe, none }) {
       ...parts,
     );
     picture.replaceChildren(svg);
-    if (focused) svg.focus();
     show();
   }
 
@@ -98,9 +98,10 @@ export function lineChart({ label, write, describe, none }) {
   followWidth(picture, draw);
   return {
     element: element("div", {}, picture, readout),
-    update(given) {
-      now = given;
-      if (picture.clientWidth > 0) draw(picture.clientWidth);
+    update(points) {
+      given = points;
+      // A line that is read by keys stays as it is until it is left.
+      if (picture.clientWidth > 0 && !picture.contains(document.activeElement)) draw(picture.clientWidth);
     },
   };
 }

@@ -65,6 +65,7 @@ export function liveState() {
   function connect() {
     source?.close();
     clearTimeout(waiting);
+    heard = Date.now();
     source = new EventSource(EVENTS);
     source.onerror = () => cut();
     for (const [name, handler] of Object.entries(handlers)) {
@@ -149,6 +150,7 @@ export function liveState() {
   };
 
   async function refresh() {
+    state.step = null;
     state.status = await ask("status");
     for (const name of ["totals", "model", "trainer"]) emit(name);
     await Promise.all([loadReport(), loadHistory()]);

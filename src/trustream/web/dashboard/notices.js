@@ -11,6 +11,11 @@ export function noticeBar(node, live) {
   let ending = null;
   node.replaceChildren(bar);
 
+  function end() {
+    bar.className = "notice";
+    bar.textContent = "";
+  }
+
   live.on("connection", () => {
     const { state, since } = live.connection;
     if (state === before) return;
@@ -21,7 +26,7 @@ export function noticeBar(node, live) {
     } else if (before === "cut") {
       bar.textContent = "The service answers again. The page is live.";
       bar.className = "notice shown";
-      ending = setTimeout(() => (bar.className = "notice"), 1000 * SECONDS);
+      ending = setTimeout(end, 1000 * SECONDS);
     }
     before = state;
   });

@@ -7,7 +7,7 @@ import { topicCards } from "./cards.js";
 import { changeSummary } from "./changes.js";
 import { moment, nats, perplexity, retentionText } from "./figures.js";
 import { lineChart } from "./line.js";
-import { following, heading, panel } from "./panel.js";
+import { following, heading, paced, panel } from "./panel.js";
 import { figureTiles } from "./tiles.js";
 
 const RANGES = [["the last hour", 3600], ["the last day", 86400], ["the last week", 7 * 86400], ["all that is kept", null]];
@@ -70,9 +70,9 @@ export function overviewView(live) {
     cards.element,
   );
   const leaves = [
-    following(live, ["totals", "model", "trainer"], () => tiles.update()),
+    following(live, ["totals", "model", "trainer"], paced(() => tiles.update(), 250)),
     following(live, ["totals"], () => arrivals.update()),
-    following(live, ["totals", "history"], drawHistory),
+    following(live, ["totals", "history"], paced(drawHistory, 1000)),
     following(live, ["report"], () => cards.update()),
     arrivals.leave,
     summary.leave,

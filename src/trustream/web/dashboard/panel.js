@@ -25,7 +25,21 @@ export function withoutTopics(live) {
   return "There is no model yet. Start a trainer (trustream train, or trustream serve --train) and add documents; topics appear here by themselves.";
 }
 
-// Call a function now and whenever one of these changes, until the view is left.
+// Call a function at most once in so many milliseconds, and not while nobody looks.
+export function paced(draw, pause) {
+  let waiting = null;
+  let last = 0;
+  const run = () => {
+    waiting = null;
+    last = Date.now();
+    if (!document.hidden) draw();
+  };
+  return () => {
+    waiting ??= setTimeout(run, Math.max(0, last + pause - Date.now()));
+  };
+}
+
+// Call a function whenever one of these changes, until the view is left.
 export function following(live, names, draw) {
   const ends = names.map((name) => live.on(name, draw));
   return () => ends.forEach((end) => end());

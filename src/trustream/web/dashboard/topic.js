@@ -3,7 +3,7 @@
 import { wordBars } from "../bars.js";
 import { topicCard } from "../card.js";
 import { documentList } from "../documents.js";
-import { element, visible } from "../dom.js";
+import { element } from "../dom.js";
 import { count, percent } from "../numbers.js";
 import { timeline } from "../timeline.js";
 import { ask } from "./api.js";
@@ -65,7 +65,7 @@ export function topicView(live, id, { title }) {
       const found = await ask(`topics/${wanted}/documents`, { query: { limit: n } });
       if (left || node.querySelector(".documents")?.matches(":focus-within") === true) return;
       limit = n;
-      documents.update(null, { documents: found.items.map((item) => ({ ...item, title: item.title && visible(item.title), excerpt: item.excerpt && visible(item.excerpt) })) });
+      documents.update(null, { documents: found.items });
       more.hidden = found.items.length >= found.total;
       about.textContent = `${count(found.items.length)} of ${count(found.total)}${found.is_sample ? ", from a sample of the documents" : ""}.`;
     } catch {
