@@ -112,7 +112,7 @@ def test_the_description_is_openapi_3_1(address: str) -> None:
 
 
 def test_fuzzed_requests(address: str) -> None:
-    fuzz(address, 10)
+    fuzz(address, 6)
 
 
 @pytest.mark.slow
