@@ -8,8 +8,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.service.clients import events, until
-from tests.service.processes import ServiceProcess, kill, lives
+from benchmarks.service.processes import ServiceProcess, kill, lives, until
+from tests.service.clients import events
 from trustream.store import open_store
 from trustream.streaming.status import status, trainer_status
 from trustream.streaming.training_run import prepared_trainer
@@ -27,6 +27,10 @@ def service(path: str, tmp_path: Path) -> Iterator[ServiceProcess]:
         kill(some)
 
 
+def client_of(service: ServiceProcess) -> httpx.Client:
+    return httpx.Client(base_url=service.address, timeout=60, trust_env=False)
+
+
 def training(client: httpx.Client) -> dict[str, object]:
     found: dict[str, object] = client.get("/api/v1/status").json()["training"]
     return found
@@ -35,7 +39,7 @@ def training(client: httpx.Client) -> dict[str, object]:
 def test_a_trainer_beside_the_service(service: ServiceProcess) -> None:
     """It learns, tells of its steps, is started again when it is killed, and ends."""
     service.start()
-    with service.client() as client:
+    with client_of(service) as client:
         client.post("/api/v1/documents", json={"id": "new", "text": "cat dog bird"})
         for name, data in events(client):
             if name == "step":
@@ -72,10 +76,10 @@ def test_another_trainer_has_the_lease(service: ServiceProcess) -> None:
     with open_store(service.store) as store:
         with prepared_trainer(store, n_jobs=1):
             service.start()
-            with service.client() as client:
+            with client_of(service) as client:
                 found = until(lambda: training(client)["problem"])
                 assert "is running" in str(found) or "trainer" in str(found)
                 assert client.get("/api/v1/status").json()["trainer"] is not None
-        with service.client() as client:
+        with client_of(service) as client:
             until(lambda: training(client)["problem"] is None and training(client)["pid"])
     assert service.stop() == 0

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
 import os
 import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-import httpx
+T = TypeVar("T")
 
-from tests.service.clients import until
+
+def until(found: Callable[[], T], seconds: float = 120.0) -> T:
+    """Wait for something that is true, and return it."""
+    end = time.monotonic() + seconds
+    while True:
+        value = found()
+        if value:
+            return value
+        if time.monotonic() > end:
+            raise TimeoutError(f"waited {seconds} seconds in vain")
+        time.sleep(0.02)
 
 
 class ServiceProcess:
@@ -22,14 +36,13 @@ class ServiceProcess:
         self.store, self.log, self.options, self.port = store, log, options, port
         self.process: subprocess.Popen[bytes] | None = None
 
-    def start(self, *, wait: bool = True) -> None:
+    def start(self) -> None:
+        """Start it, and wait until it listens."""
         command = [sys.executable, "-m", "trustream", "serve", self.store, "--port",
                    str(self.port), *self.options]  # fmt: skip
         before = self.log.stat().st_size if self.log.exists() else 0
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(command, stdout=log, stderr=log)
-        if not wait:
-            return
         found = until(lambda: self._address(before))
         self.port = int(found.rpartition(":")[2])
 
@@ -38,18 +51,22 @@ class ServiceProcess:
         assert self.process is not None
         found = re.search(r"serving at (http://\S+)", text)
         if found is None:
-            assert self.process.poll() is None, text
+            if self.process.poll() is not None:
+                raise RuntimeError(text)
             return None
         return found[1]
 
     @property
     def address(self) -> str:
+        """Of the service."""
         return f"http://127.0.0.1:{self.port}"
 
-    def client(self) -> httpx.Client:
-        return httpx.Client(base_url=self.address, timeout=60, trust_env=False)
+    def connection(self) -> http.client.HTTPConnection:
+        """A connection that asks and answers."""
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
     def kill(self) -> None:
+        """Kill it."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
@@ -62,6 +79,7 @@ class ServiceProcess:
         return self.process.wait(60)
 
     def children(self) -> list[int]:
+        """Its trainer, if it has one."""
         assert self.process is not None
         return children(self.process.pid)
 
@@ -81,6 +99,7 @@ def children(pid: int) -> list[int]:
 
 
 def lives(pid: int) -> bool:
+    """Whether a process is there, and not only its exit status."""
     try:
         return (Path("/proc") / str(pid) / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
@@ -88,8 +107,7 @@ def lives(pid: int) -> bool:
 
 
 def kill(pids: Sequence[int]) -> None:
+    """Kill processes that may be gone."""
     for pid in pids:
-        try:
+        with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
