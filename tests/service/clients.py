@@ -3,24 +3,14 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
-from typing import Any, TypeVar
+from collections.abc import Iterator
+from typing import Any
 
 import httpx
 
-T = TypeVar("T")
+from benchmarks.service.processes import until
 
-
-def until(found: Callable[[], T], seconds: float = 120.0) -> T:
-    """Wait for something that is true, and return it."""
-    end = time.monotonic() + seconds
-    while True:
-        value = found()
-        if value:
-            return value
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.02)
+__all__ = ["events", "problem", "until"]
 
 
 def events(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:

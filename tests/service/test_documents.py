@@ -112,6 +112,7 @@ def test_a_repeated_request_adds_nothing(client: httpx.Client, path: str) -> Non
         ({"id": "a", "counts": {"cat": 0}}, "counts", "whole number from 1 on"),
         ({"id": "a", "counts": {"cat": 2**31}}, "counts", "at most"),
         ({"id": "a", "text": "x", "time": "soon"}, "time", "ISO date"),
+        ({"id": "a", "text": "x", "time": 1.7e13}, "time", "divide milliseconds by 1000"),
         ({"id": "a", "text": "x", "append_id": []}, "append_id", "a string"),
         ({"id": "a", "text": "x", "replace": "yes"}, "replace", "true or false"),
         ({"id": "a", "text": "x", "title": 7}, "title", "a string"),
@@ -131,7 +132,9 @@ def test_a_wrong_document_is_refused_by_its_field(
         found = problem(
             client.post("/api/v1/documents", content=body, headers=LINES), 422, "invalid-document"
         )
-        assert found["errors"][0]["line"] == 2 and says in found["errors"][0]["message"]
+        fault = found["errors"][0]
+        assert fault.get("line", 2) == 2 and fault.get("index", 1) == 1
+        assert says in fault["message"]
     problem(client.get("/api/v1/documents/good"), 404, "no-document")
 
 

@@ -20,10 +20,12 @@ from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS
 from trustream.store.protocol import Store
 from trustream.store.records import Record
+from trustream.topics.time_bins import FARTHEST
 
 LINES = "application/x-ndjson"
 # Faults that are told of, at most.
 _MOST_FAULTS = 20
+_MILLISECONDS = "divide milliseconds by 1000"
 # Bytes of a body from which on loading compiled code pays.
 _LARGE = 20_000
 # Lines with this field are read one by one; also if its letters are escaped.
@@ -81,7 +83,9 @@ def _of_lines(body: bytes, lines: ReceivedLines) -> Sequence[Record]:
                 found.append(item)
         if faults:
             raise _refusal(faults)
-        return records_of(found)
+        records = records_of(found)
+        _check_times(records)
+        return records
     return _of_values(_parsed_lines(body), lines.options)
 
 
@@ -103,6 +107,15 @@ def _of_values(
     if faults:
         raise _refusal(faults)
     return records
+
+
+def _check_times(records: Sequence[Record]) -> None:
+    """Times of lines that were read without a look at each."""
+    times = records.times if isinstance(records, CodedRecords) else [r.time for r in records]
+    for place, time in enumerate(times or ()):
+        if time is not None and abs(time) > FARTHEST:
+            message = f"the time is {time:g}, expected seconds since 1970; {_MILLISECONDS}"
+            raise _refusal([{"field": "time", "message": message, "index": place}])
 
 
 def _with_ids(records: Sequence[Record], key: str) -> Sequence[Record]:
@@ -136,6 +149,10 @@ def _record(value: Any, options: Options) -> Record:
     replaces = value.get("replace", False)
     if not isinstance(replaces, bool):
         raise InvalidValue(f"is {replaces!r:.60}", field="replace", expected="true or false")
+    if record.time is not None and abs(record.time) > FARTHEST:
+        raise InvalidValue(
+            f"is {record.time:g}", field="time", expected="seconds since 1970", advice=_MILLISECONDS
+        )
     title = value.get("title")
     if title is not None and not isinstance(title, str):
         raise InvalidValue(f"is a {type(title).__name__}", field="title", expected="a string")

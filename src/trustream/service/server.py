@@ -202,6 +202,8 @@ class _Server(uvicorn.Server):
         application: Any = self.config.app
         application.state.context.events.stop()
         await super().shutdown(sockets)
+        # A signal that has ended it has done its work: uvicorn would raise it again.
+        getattr(self, "_captured_signals", []).clear()
 
 
 def _see_to_token(

@@ -80,7 +80,8 @@ def coloured_text(
                     break
         if step == 1:
             some = words(start, end)
-            if len(some) == 1:
+            # All of a run that begins with its only word, or where the word has another form.
+            if len(some) == 1 and text[start:end].lower().find(some[0].lower()) < 1:
                 add(start, end, some[0])
             else:
                 _add_parts(text, start, end, some, add)

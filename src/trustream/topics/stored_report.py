@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from trustream.topics.stored_documents import (
     titles_and_excerpts,
 )
 from trustream.topics.stored_topics import stored_topics
+from trustream.topics.time_bins import FARTHEST
 from trustream.topics.topic_set import TopicSet, as_topics
 
 
@@ -136,7 +137,15 @@ def stored_report_data(
         batches = stored_batches(store, found.words)
     else:
         batches = _sampled_batches(store, found.words, sample, np.random.default_rng(random_state))
-    return report_data(found, batches, n_documents=n_documents, into=into, **options)
+    timed = map(_with_possible_times, batches)
+    return report_data(found, timed, n_documents=n_documents, into=into, **options)
+
+
+def _with_possible_times(batch: DocumentBatch) -> DocumentBatch:
+    """Documents, of which those with times that nobody can mean have none."""
+    if batch.times is None or not np.any(np.abs(batch.times) > FARTHEST):
+        return batch
+    return replace(batch, times=np.where(np.abs(batch.times) > FARTHEST, np.nan, batch.times))
 
 
 def _sampled_batches(
