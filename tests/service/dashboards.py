@@ -30,7 +30,7 @@ N_DOCUMENTS = 120
 
 
 def records(n: int, first: int = 0) -> Iterator[Record]:
-    """Yield n documents, each about one subject; each has a title, and some of those are hostile."""
+    """Yield n documents, each about one subject, with titles; some of those are hostile."""
     rng = np.random.default_rng(first)
     for i in range(first, first + n):
         words = rng.choice(SUBJECTS[i % 4], 14).tolist()
