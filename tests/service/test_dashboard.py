@@ -86,7 +86,7 @@ def test_search_finds_topics_by_word(opened: Dashboard, address: str) -> None:
     opened.wait(".topic-tile .place", "rocket")
     first = fetched(address, "search?word=rocket")["items"][0]
     assert labels(opened)[0] == first["label"]
-    assert f"no. {first['rank']}" in opened.texts(".topic-tile .place")[0]
+    assert f"word {first['rank']} here" in opened.texts(".topic-tile .place")[0]
     search.fill("no such word")
     opened.until("() => document.querySelectorAll('.topic-tile').length === 0")
     assert "0 of 4 topics" in opened.text(".matched")

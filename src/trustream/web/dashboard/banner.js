@@ -10,7 +10,8 @@ export function banner(node, live, views, session, logOut) {
   const name = element("span", { class: "store" });
   const dot = element("span", { class: "dot-sign", "aria-hidden": "true" });
   const text = element("span", {});
-  const connection = element("p", { class: "connection" }, dot, text);
+  const when = element("span", { class: "when" });
+  const connection = element("p", { class: "connection" }, dot, text, when);
   const links = views.map((view) => element("a", { href: view.href }, view.name));
   const out = session.required
     ? element("button", { type: "button", class: "log-out", onclick: logOut, title: `Logged in by the token ${session.name}` }, "Log out")
@@ -24,8 +25,8 @@ export function banner(node, live, views, session, logOut) {
   function draw() {
     const { state, since } = live.connection;
     connection.dataset.state = state;
-    const said = state === "cut" ? `${TEXTS.cut} since ${moment(since)}` : TEXTS[state];
-    if (text.textContent !== said) text.textContent = said;
+    text.textContent = TEXTS[state];
+    when.textContent = state === "cut" ? ` since ${moment(since)}` : "";
   }
 
   live.on("connection", draw);

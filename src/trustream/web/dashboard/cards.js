@@ -15,6 +15,8 @@ const WORDS = 12;
 const DOCUMENTS = 2;
 // Smaller changes of a share are not shown.
 const LEAST = 0.001;
+// A topic has a word if it is among its first ones, or if much of its uses are there.
+const [FIRST, MUCH] = [50, 0.05];
 const ORDERS = {
   share: ["largest first", (a, b) => b.share - a.share],
   change: ["most changed first", (a, b, change) => Math.abs(change(b)) - Math.abs(change(a))],
@@ -150,7 +152,10 @@ export function topicCards(live) {
     try {
       const answer = await ask("search", { query: { word: query.slice(0, 200), limit: 100 } });
       const topics = new Map();
-      for (const item of answer.items) if (!topics.has(item.topic)) topics.set(item.topic, item);
+      for (const item of answer.items) {
+        const has = item.rank <= FIRST || item.topic_given_word >= MUCH;
+        if (has && !topics.has(item.topic)) topics.set(item.topic, item);
+      }
       found = { query, topics };
     } catch {
       return;
@@ -227,7 +232,7 @@ function topicTile(id) {
     sign.className = `sign ${kind}`;
     bar.style.width = `${((100 * topic.share) / most).toFixed(1)}%`;
     put(words, mostRelevant(live.report, topic, lambda, WORDS).map(({ word }) => word).join(", "));
-    put(place, found ? `“${found.word}” is its word no. ${count(found.rank)}; ${percent(found.topic_given_word, 0)} of its uses` : "");
+    put(place, found ? `“${found.word}”: word ${count(found.rank)} here, ${percent(found.topic_given_word, 0)} of its uses` : "");
     if (drawnFrom === live.report) return;
     drawnFrom = live.report;
     const over = live.report.time && live.report.time.edges.length > 2;

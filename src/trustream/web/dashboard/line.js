@@ -12,16 +12,17 @@ const STEPS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 7200, 10800, 21600, 43200
 export function lineChart({ label, write, describe, none }) {
   const picture = element("div", { class: "timeline line-chart", onfocusout: () => draw(picture.clientWidth) });
   const readout = element("p", { class: "readout" });
-  let given = [];
-  let now = [];
+  // None until they were asked for.
+  let given = null;
+  let now = null;
   let cursor = null;
   let scales = null;
 
   function draw(width) {
     now = given;
-    if (now.length === 0) {
+    if (now === null || now.length === 0) {
       scales = null;
-      picture.replaceChildren(element("p", { class: "note empty" }, none));
+      picture.replaceChildren(element("p", { class: "note empty" }, now === null ? "Loading…" : none));
       readout.textContent = "\u00a0";
       return;
     }

@@ -19,6 +19,7 @@ export function liveState() {
     step: null,
     // How fast documents arrive, as events said: {time, documents}.
     rates: [],
+    // The retention is null before the first answer.
     history: { items: [], retention: null },
     connection: { state: "connecting", since: null },
     on,

@@ -45,6 +45,7 @@ export function overviewView(live) {
   }
 
   function drawHistory() {
+    if (live.history.retention === null && live.connection.state !== "cut") return;
     const start = seconds === null ? 0 : Date.now() / 1000 - seconds;
     const items = live.history.items.filter((point) => point.time >= start);
     const of = (name) => items.filter((point) => (point[name] ?? null) !== null).map((point) => ({ time: point.time, value: point[name] }));
