@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import tempfile
 import threading
@@ -51,7 +52,7 @@ def measure(setup: Setup) -> Iterator[Row]:
         finally:
             service.stop()
     # Steps are said four times a second at most: the next one tells of all before it.
-    gaps = [b[0] - a[0] for a, b in zip(steps, steps[1:], strict=False) if b[2] - a[2] > 1]
+    gaps = [b[0] - a[0] for a, b in itertools.pairwise(steps) if b[2] - a[2] > 1]
     late = max((t - sent for t, sent, _ in steps), default=0.0)
     yield at_most("an append until a client hears of it, longest", max(delays), 1, "s")
     yield at_most(

@@ -11,7 +11,8 @@ import pytest
 from benchmarks.service.processes import ServiceProcess, kill, lives, until
 from tests.service.clients import events
 from trustream.store import open_store
-from trustream.streaming.status import status, trainer_status
+from trustream.streaming.status import status
+from trustream.streaming.trainer_status import trainer_status
 from trustream.streaming.training_run import prepared_trainer
 
 OPTIONS = "--train", "--jobs", "1", "--checkpoint-every", "0.2"

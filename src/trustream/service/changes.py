@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from trustream.service.live_model import LiveReport
-from trustream.topics.characteristic_words import relevant_words
 
 # Words of a topic that are compared.
 _WORDS = 8
@@ -14,6 +13,8 @@ _WORDS = 8
 
 def topic_rows(report: LiveReport) -> list[dict[str, Any]]:
     """What is remembered of the topics of a report: id, label, share and first words."""
+    from trustream.topics.characteristic_words import relevant_words
+
     topics = report.model.topics
     return [
         {

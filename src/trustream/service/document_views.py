@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from trustream.service.live_model import LiveModel, LiveReport, number
 from trustream.service.problems import ProblemError
 from trustream.store.protocol import Store
 from trustream.terminal import shown
-from trustream.text import count_matrix
 from trustream.topics.coloured_text import coloured_text
-from trustream.topics.document_view import DocumentView, view_documents
-from trustream.topics.stored_documents import stored_document, titles_and_excerpts
+
+if TYPE_CHECKING:
+    from trustream.models.lda.batch import CountRows
+    from trustream.topics.document_view import DocumentView
 
 # Topics of a document that are listed.
 _TOPICS = 20
@@ -20,6 +24,9 @@ _TOPICS = 20
 
 def view_document(store: Store, model: LiveModel | None, key: str) -> dict[str, Any] | None:
     """A document of a store, see `schemas.Document`; None if it is not there."""
+    from trustream.topics.document_view import view_documents
+    from trustream.topics.stored_documents import stored_document
+
     try:
         found = store.read([key])
     except KeyError:
@@ -61,33 +68,71 @@ def inferred_texts(
     model: LiveModel, texts: Sequence[str], top: int, with_words: bool
 ) -> list[dict[str, Any]]:
     """The topics of texts, see `schemas.InferredText`."""
+    from trustream.topics.document_view import view_documents
+    from trustream.topics.documents import DocumentBatch, read
+
     tokenise = _tokeniser(model)
     words = [tokenise(text) for text in texts]
-    counts = count_matrix(words, model.topics.words)
-    found = []
-    for text, tokens, view in zip(texts, words, view_documents(model.topics, counts), strict=True):
-        topic_of = {word.word: (word.topic, max(word.phi)) for word in view.words}
-        found.append(
-            {
-                "topics": _topics(model, view, top) if view.words else [],
-                "n_tokens": float(len(tokens)),
-                "n_known": view.n_tokens,
-                "words": [_word(w.word, w.count, topic_of) for w in view.words]
-                if with_words
-                else None,
-                "segments": _segments(model, text, topic_of) if with_words else None,
-            }
-        )
-    return found
+    counts = _counts(model, words)
+    ids = model.topics.names.ids
+    found: list[dict[str, Any]] = []
+    if not with_words:
+        for part in read(model.topics, DocumentBatch(counts)):
+            for theta, known in zip(part.proportions, part.lengths.tolist(), strict=True):
+                order = np.argsort(-theta, kind="stable")[: top if known else 0].tolist()
+                topics = [
+                    {"topic": ids[k], "label": model.label(ids[k]), "proportion": number(theta[k])}
+                    for k in order
+                ]
+                found.append({"topics": topics, "n_known": known, "words": None, "segments": None})
+    else:
+        for text, view in zip(
+            texts, view_documents(model.topics, DocumentBatch(counts)), strict=True
+        ):
+            topic_of = {word.word: (word.topic, max(word.phi)) for word in view.words}
+            found.append(
+                {
+                    "topics": _topics(model, view, top) if view.words else [],
+                    "n_known": view.n_tokens,
+                    "words": [_word(w.word, w.count, topic_of) for w in view.words],
+                    "segments": _segments(model, text, topic_of),
+                }
+            )
+    return [
+        {"n_tokens": float(len(tokens)), **one} for tokens, one in zip(words, found, strict=True)
+    ]
+
+
+def _counts(model: LiveModel, documents: Sequence[Sequence[str]]) -> CountRows:
+    """Counts of words that the model knows, columns rising in each row, as `count_matrix` has them.
+
+    The columns of words are known from before: with many words it takes most of the time to find
+    them for one short text.
+    """
+    from trustream.models.lda.batch import CountRows
+
+    columns = model.columns
+    rows = [
+        sorted(Counter(columns[word] for word in words if word in columns).items())
+        for words in documents
+    ]
+    pairs = np.array([pair for row in rows for pair in row], np.int64).reshape(-1, 2)
+    indptr = np.concatenate(([0], np.cumsum([len(row) for row in rows]))).astype(np.int64)
+    shape = len(documents), model.topics.n_words
+    return CountRows(indptr, pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.float32), shape)
 
 
 def nearest_to(
     store: Store, report: LiveReport, limit: int, *, key: str | None = None, text: str | None = None
 ) -> dict[str, Any] | None:
     """Documents near a document or a text, see `schemas.Nearest`; None if it is not there."""
+    from trustream.topics.document_view import view_documents
+    from trustream.topics.documents import DocumentBatch
+    from trustream.topics.stored_documents import stored_document
+
     model = report.model
     if text is not None:
-        counts: Any = count_matrix([_tokeniser(model)(text)], model.topics.words)
+        counts = DocumentBatch(_counts(model, [_tokeniser(model)(text)]))
     else:
         try:
             counts = stored_document(store, model.topics.words, str(key))
@@ -156,6 +201,3 @@ def _segments(
         {"text": piece.text, "word": piece.word, "topic": piece.topic}
         for piece in coloured_text(text, model.tokenise, topics)
     ]
-
-
-__all__ = ["inferred_texts", "nearest_to", "titles_and_excerpts", "view_document"]

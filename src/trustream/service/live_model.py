@@ -6,19 +6,20 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from trustream.store.protocol import Store
-from trustream.streaming.published import as_estimator, load_checkpoint
-from trustream.streaming.topic_labels import LABELS, load_names
+from trustream.streaming.saved_names import LABELS
 from trustream.terminal import shown
 from trustream.text import tokenise as usual
 from trustream.tokenisers import CustomTokeniser, function_of
-from trustream.topics.characteristic_words import label
-from trustream.topics.nearest import NearestDocuments
-from trustream.topics.representatives import RunningTop
-from trustream.topics.stored_report import stored_report_data
-from trustream.topics.topic_set import TopicSet, as_topics
+
+# What computes with topics is loaded with the first model: a service without one stays small.
+if TYPE_CHECKING:
+    from trustream.topics.nearest import NearestDocuments
+    from trustream.topics.representatives import RunningTop
+    from trustream.topics.topic_set import TopicSet
 
 # Documents of each topic that are kept, and those that a report shows.
 _MOST_DOCUMENTS, _SHOWN_DOCUMENTS = 50, 5
@@ -31,7 +32,6 @@ class LiveModel:
     Attributes:
         name: in the store.
         versions: of the checkpoint and of the labels, by which a change is noticed.
-        estimator: fitted, see `streaming.published.load_model`.
         topics: its topics with ids, labels and words.
         tokenise: makes words of texts as the store does.
         n_steps, last_score, best_score: how far it was.
@@ -39,7 +39,6 @@ class LiveModel:
 
     name: str
     versions: tuple[int, int]
-    estimator: Any
     topics: TopicSet
     tokenise: Callable[[str], Sequence[str]] | None
     n_steps: int
@@ -53,7 +52,21 @@ class LiveModel:
 
     def label(self, topic: int) -> str:
         """The label of a topic, as it may be shown."""
-        return shown(label(self.topics, self.topics.row(topic)))
+        found = self._labels.get(topic)
+        if found is None:
+            from trustream.topics.characteristic_words import label
+
+            found = self._labels[topic] = shown(label(self.topics, self.topics.row(topic)))
+        return found
+
+    @cached_property
+    def _labels(self) -> dict[int, str]:
+        return {}
+
+    @cached_property
+    def columns(self) -> dict[str, int]:
+        """Columns of words."""
+        return {word: column for column, word in enumerate(self.topics.words) if word}
 
 
 def versions(store: Store, name: str) -> tuple[int, int] | None:
@@ -64,6 +77,10 @@ def versions(store: Store, name: str) -> tuple[int, int] | None:
 
 def load_live(store: Store, name: str) -> LiveModel | None:
     """The model of a store as it was saved last; None if there is none yet."""
+    from trustream.streaming.published import as_estimator, load_checkpoint
+    from trustream.streaming.topic_labels import load_names
+    from trustream.topics.topic_set import as_topics
+
     found = versions(store, name)
     checkpoint = load_checkpoint(store, name)
     if found is None or checkpoint is None:
@@ -71,15 +88,13 @@ def load_live(store: Store, name: str) -> LiveModel | None:
     estimator, kept = as_estimator(checkpoint), store.tokeniser()
     if not hasattr(estimator, "topic_names_"):
         raise ValueError(f"the model {name!r} of {store.name} has no topics")
-    estimator._tokeniser = kept
-    names = estimator._topic_names = load_names(store, checkpoint, name)
+    names = load_names(store, checkpoint, name)
     tokenise = None
     if not isinstance(kept, CustomTokeniser):
         tokenise = usual if kept is None else function_of(kept)
     return LiveModel(
         name,
         found,
-        estimator,
         as_topics(estimator, names=names),
         tokenise,
         checkpoint.state.n_steps,
@@ -131,6 +146,10 @@ class LiveReport:
 
 def compute_report(store: Store, model: LiveModel, sample: int, title: str) -> LiveReport:
     """Read documents of a store, at most so many, and report on the topics of a model."""
+    from trustream.topics.nearest import NearestDocuments
+    from trustream.topics.representatives import RunningTop
+    from trustream.topics.stored_report import stored_report_data
+
     best, nearest = RunningTop(model.topics, _MOST_DOCUMENTS), NearestDocuments()
     totals, began = store.totals(), time.time()
     data = stored_report_data(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from trustream.streaming.published import DEFAULT_NAME
+from trustream.streaming.saved_names import DEFAULT_NAME
 
 
 @dataclass(frozen=True, slots=True)

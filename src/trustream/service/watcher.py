@@ -24,7 +24,7 @@ from trustream.store import open_store
 from trustream.store.errors import StoreError
 from trustream.store.protocol import Store
 from trustream.store.records import Totals
-from trustream.streaming.status import TrainerStatus, trainer_status
+from trustream.streaming.trainer_status import TrainerStatus, trainer_status
 
 _LOG = logging.getLogger("trustream.service")
 # A report takes at most this share of the time of its thread.

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 import numpy as np
 from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
 
+from trustream.service import document_views as views
 from trustream.service import schemas
 from trustream.service.answers import answer, next_address
 from trustream.service.context import Context, administering, appending, context_of, reading
-from trustream.service.document_views import inferred_texts, nearest_to, view_document
 from trustream.service.documents_in import (
     LINES,
     check_idempotency_key,
@@ -20,7 +20,6 @@ from trustream.service.problems import ProblemError, documented
 from trustream.store.errors import RecordError
 from trustream.store.limits import name_fault
 from trustream.store.protocol import Store
-from trustream.topics.stored_documents import titles_and_excerpts
 
 router = APIRouter(tags=["documents"])
 Key = Annotated[str, Path(description="key of a document")]
@@ -113,6 +112,8 @@ async def list_documents(
     context = context_of(request)
 
     def read(store: Store) -> dict[str, Any]:
+        from trustream.topics.stored_documents import titles_and_excerpts
+
         found, numbers = store.newest(limit, before)
         titles, excerpts = titles_and_excerpts(store, found.keys)
         assert found.times is not None
@@ -147,7 +148,7 @@ async def read_document(request: Request, id: Key) -> Response:
     """A document with its topics, its words, and its text where the store keeps texts."""
     context = context_of(request)
     model = context.watcher.model
-    found = await context.readers.run(lambda store: view_document(store, model, id))
+    found = await context.readers.run(lambda store: views.view_document(store, model, id))
     if found is None:
         raise _no_document(context, id)
     return answer(request, found)
@@ -181,7 +182,7 @@ async def infer_topics(request: Request, asked: schemas.InferenceRequest) -> Res
     context = context_of(request)
     model = context.model
     values = await context.readers.run(
-        lambda _: inferred_texts(model, asked.texts, asked.top, asked.words)
+        lambda _: views.inferred_texts(model, asked.texts, asked.top, asked.words)
     )
     return answer(request, {"version": model.version, "documents": values})
 
@@ -200,7 +201,7 @@ async def nearest_to_document(
     """The documents that are nearest to one in the store, by their topics."""
     context = context_of(request)
     report = context.report
-    found = await context.readers.run(lambda store: nearest_to(store, report, limit, key=id))
+    found = await context.readers.run(lambda store: views.nearest_to(store, report, limit, key=id))
     if found is None:
         raise _no_document(context, id)
     return answer(request, found)
@@ -217,7 +218,7 @@ async def nearest_to_text(request: Request, asked: schemas.NearestRequest) -> Re
     context = context_of(request)
     report = context.report
     found = await context.readers.run(
-        lambda store: nearest_to(store, report, asked.limit, text=asked.text)
+        lambda store: views.nearest_to(store, report, asked.limit, text=asked.text)
     )
     return answer(request, found)
 

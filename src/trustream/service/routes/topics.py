@@ -15,9 +15,6 @@ from trustream.service.live_model import LiveReport, number
 from trustream.service.problems import ProblemError, documented
 from trustream.terminal import shown
 from trustream.topic_names import UnknownTopicError
-from trustream.topics.characteristic_words import relevant_words
-from trustream.topics.topic_search import find_topic
-from trustream.topics.word_search import matching_words, topics_of_words
 
 router = APIRouter(tags=["topics"], dependencies=[Depends(reading)])
 Limit = Annotated[int, Query(ge=1, le=500)]
@@ -109,6 +106,8 @@ async def search_topics(
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> Response:
     """The topics that a word belongs to, or words that begin like it."""
+    from trustream.topics.word_search import matching_words, topics_of_words
+
     context = context_of(request)
     model = context.model
 
@@ -157,6 +156,8 @@ def _topics(report: LiveReport) -> list[dict[str, Any]]:
 
 
 def _topic(report: LiveReport, entry: dict[str, Any], n_words: int) -> dict[str, Any]:
+    from trustream.topics.characteristic_words import relevant_words
+
     topics = report.model.topics
     row = topics.row(entry["topic"])
     beta = topics.probabilities(row)
@@ -164,7 +165,7 @@ def _topic(report: LiveReport, entry: dict[str, Any], n_words: int) -> dict[str,
     names = (
         "topic", "label", "labelled", "share", "n_documents", "n_documents_with", "coherence",
     )  # fmt: skip
-    place = _columns(report)
+    place = report.model.columns
     return {name: entry[name] for name in names} | {
         "words": [
             {
@@ -179,15 +180,6 @@ def _topic(report: LiveReport, entry: dict[str, Any], n_words: int) -> dict[str,
     }
 
 
-def _columns(report: LiveReport) -> dict[str, int]:
-    """Columns of words; made once for a report."""
-    kept: dict[str, int] | None = report.__dict__.get("_columns")
-    if kept is None:
-        kept = {word: column for column, word in enumerate(report.model.topics.words) if word}
-        object.__setattr__(report, "_columns", kept)
-    return kept
-
-
 def _document(found: Any) -> dict[str, Any]:
     return {
         "row": None if found.row is None else int(np.int64(found.row)),
@@ -200,6 +192,8 @@ def _document(found: Any) -> dict[str, Any]:
 
 
 def _find(report: LiveReport, topic: str) -> dict[str, Any]:
+    from trustream.topics.topic_search import find_topic
+
     try:
         wanted = find_topic(report.model.topics, topic)
     except UnknownTopicError as error:
