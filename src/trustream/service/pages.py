@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from importlib.resources import files
 
@@ -58,6 +59,7 @@ def _file(request: Request, path: str) -> Response:
     return Response(content, 200, headers, kind)
 
 
+@functools.cache
 def _known() -> dict[str, tuple[bytes, str, str]]:
     """All files that may be asked for, by their path below `web`: no other path leads anywhere."""
     found: dict[str, tuple[bytes, str, str]] = {}
