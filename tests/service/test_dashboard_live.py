@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -200,3 +201,59 @@ def test_what_changed_since_yesterday(browser: Any, path: Path) -> None:
         chart.press("Home")
         assert ": 70 documents" in chart.get_attribute("aria-valuetext")
         opened.close()
+
+
+@pytest.mark.slow
+def test_a_service_that_hangs_is_noticed(browser: Any, path: Path) -> None:
+    """Nothing is closed, and nothing comes: a stream of events alone would not tell."""
+    command = [sys.executable, "-m", "trustream", "serve", str(path), "--port", "0"]
+    service = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    try:
+        assert service.stderr is not None
+        address = next(line.split()[2] for line in service.stderr if "serving at" in line)
+        opened = Dashboard(browser, address)
+        opened.page.set_default_timeout(150_000)
+        opened.wait(".topic-tile")
+        opened.wait(".connection", "Live")
+        service.send_signal(signal.SIGSTOP)
+        opened.wait(".connection", "Cut off")
+        service.send_signal(signal.SIGCONT)
+        opened.wait(".connection", "Live")
+        opened.errors = [error for error in opened.errors if "net::ERR_" not in error]
+        opened.close()
+    finally:
+        service.send_signal(signal.SIGCONT)
+        service.terminate()
+        service.wait()
+
+
+@pytest.mark.slow
+def test_a_page_that_nobody_sees_does_not_listen(browser: Any, path: Path) -> None:
+    hide = """hidden => {
+      Object.defineProperty(document, "hidden", { value: hidden, configurable: true });
+      document.dispatchEvent(new Event("visibilitychange", { bubbles: true }));
+    }"""
+    with served(path) as address:
+        opened = Dashboard(browser, address)
+        opened.wait(".connection", "Live")
+        opened.page.evaluate(hide, True)
+        opened.wait(".connection", "Paused")
+        with open_store(path) as store:
+            store.append(records(7, 400))
+        opened.page.evaluate(hide, False)
+        opened.wait(".connection", "Live")
+        opened.wait(".tile .value", str(N_DOCUMENTS + 7))
+        opened.wait(".arrivals .title", "Title 406")
+        opened.close()
+
+
+def test_a_page_waits_for_its_service(browser: Any, path: Path) -> None:
+    """Opened just before the service is there: its files came, answers do not come yet."""
+    with served(path) as address:
+        opened = Dashboard(browser, "about:blank", "")
+        opened.page.route("**/api/v1/session", lambda route: route.abort())
+        opened.page.goto(f"{address}/#/text")
+        opened.wait("[role=status]", "Trying again")
+        opened.page.unroute("**/api/v1/session")
+        opened.wait("h1", "Try a text")
+        opened.page.close()

@@ -24,7 +24,8 @@ export function arrivalList(live) {
 
   async function load() {
     waiting = null;
-    if (left || document.hidden) return;
+    if (left) return;
+    if (document.hidden) return addEventListener("visibilitychange", load, { once: true });
     // Nothing moves away under a pointer or a focus.
     if (busy()) {
       note.textContent = "Waits while you point at it.";

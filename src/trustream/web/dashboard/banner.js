@@ -3,7 +3,7 @@
 import { element } from "../dom.js";
 import { moment } from "./figures.js";
 
-const TEXTS = { live: "Live", connecting: "Connecting…", cut: "Cut off" };
+const TEXTS = { live: "Live", connecting: "Connecting…", cut: "Cut off", paused: "Paused" };
 
 // banner(node, live, views, session, logOut) fills the node; mark(href) says which view is shown.
 export function banner(node, live, views, session, logOut) {

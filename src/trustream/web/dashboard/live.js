@@ -6,6 +6,8 @@ import { ApiProblem, ask } from "./api.js";
 const EVENTS = "/api/v1/events";
 // Seconds to wait before trying again, the last one for ever.
 const WAITS = [1, 2, 3, 5];
+// Seconds after which a page that nobody sees stops listening: a browser has few connections to a host.
+const UNSEEN = 10;
 const MOST_POINTS = 2000;
 
 export function liveState() {
@@ -30,6 +32,7 @@ export function liveState() {
   let source = null;
   let waiting = null;
   let watchdog = null;
+  let pausing = null;
   let attempts = 0;
   let heard = 0;
   let interval = 10;
@@ -51,6 +54,7 @@ export function liveState() {
     for (const name of ["totals", "model", "trainer"]) emit(name);
     connect();
     watchdog = setInterval(watch, 2000);
+    addEventListener("visibilitychange", onVisibility);
     for (const loading of [loadReport(), loadHistory()]) loading.catch(passOver);
   }
 
@@ -58,7 +62,23 @@ export function liveState() {
     source?.close();
     source = null;
     clearTimeout(waiting);
+    clearTimeout(pausing);
     clearInterval(watchdog);
+    removeEventListener("visibilitychange", onVisibility);
+  }
+
+  function onVisibility() {
+    clearTimeout(pausing);
+    if (document.hidden) pausing = setTimeout(pause, 1000 * UNSEEN);
+    else if (state.connection.state === "paused") connect();
+  }
+
+  function pause() {
+    source?.close();
+    source = null;
+    clearTimeout(waiting);
+    state.connection = { state: "paused", since: Date.now() / 1000 };
+    emit("connection");
   }
 
   // --- the stream of events
@@ -118,7 +138,7 @@ export function liveState() {
       const before = state.connection.state;
       state.connection = { state: "live", since: Date.now() / 1000 };
       emit("connection");
-      if (before === "cut") refresh().catch(passOver);
+      if (before === "cut" || before === "paused") refresh().catch(passOver);
     },
     totals(event) {
       state.status.totals = event.totals;

@@ -57,7 +57,7 @@ function fail(error) {
   if (live !== null) live.stop();
   live = null;
   main.replaceChildren(element("h1", { tabindex: -1 }, "trustream"), element("p", { role: "status" }, `${error.message} Trying again…`));
-  setTimeout(begin, 2000);
+  setTimeout(restart, 2000);
 }
 
 function end() {
@@ -76,7 +76,6 @@ function logIn(session) {
 }
 
 async function restart() {
-  main.replaceChildren(element("h1", { tabindex: -1 }, "trustream"));
   await begin();
   if (live !== null) show(true);
 }

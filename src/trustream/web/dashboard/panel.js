@@ -33,6 +33,7 @@ export function paced(draw, pause) {
     waiting = null;
     last = Date.now();
     if (!document.hidden) draw();
+    else addEventListener("visibilitychange", run, { once: true });
   };
   return () => {
     waiting ??= setTimeout(run, Math.max(0, last + pause - Date.now()));
