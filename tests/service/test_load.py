@@ -22,8 +22,10 @@ OPTIONS = "--train", "--jobs", "1", "--checkpoint-every", "1", "--sample", "1000
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[ServiceProcess]:
+def service(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServiceProcess]:
     path = str(tmp_path / "loaded.db")
+    if getattr(request, "param", "sqlite") == "postgres":
+        path = f"{request.getfixturevalue('server').url}&schema=load_{tmp_path.name}"
     init_store(path, 5, batch_size=100, min_documents=1)
     found = ServiceProcess(path, tmp_path / "log", *OPTIONS)
     found.start()
@@ -72,7 +74,11 @@ def test_clients_under_load(service: ServiceProcess) -> None:
     finished(service, ledger)
 
 
+BOTH = pytest.mark.parametrize("service", ["sqlite", "postgres"], indirect=True)
+
+
 @pytest.mark.slow
+@BOTH
 def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
     """32 clients append 3,000 documents per second together, 8 read, and a trainer learns."""
     before = prepared(service)
@@ -90,6 +96,7 @@ def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@BOTH
 def test_fifty_kills_under_load(service: ServiceProcess) -> None:
     seconds = 240.0
     n_kills = 0
