@@ -56,7 +56,7 @@ class Ledger:
 def load(
     service: ServiceProcess,
     *,
-    seconds: float,
+    seconds: float | None,
     n_writers: int,
     n_readers: int,
     bulk: int,
@@ -71,19 +71,18 @@ def load(
 
     Args:
         service: is running.
-        seconds: for so long.
+        seconds: for so long; None is until `during` returns.
         n_writers, n_readers: clients.
         bulk: documents of a request.
         rate: documents per second of all writers together; None is as many as they can.
         during: called meanwhile with a function that says whether it is over.
         name: begins the keys of documents, so that another load has others.
     """
-    ledger, lock = Ledger(), threading.Lock()
+    ledger, lock, done = Ledger(), threading.Lock(), threading.Event()
     began = time.monotonic()
-    end = began + seconds
 
     def over() -> bool:
-        return time.monotonic() >= end
+        return done.is_set() or (seconds is not None and time.monotonic() >= began + seconds)
 
     def write(number: int) -> None:
         rng, client = random.Random(number), _Client(service)
@@ -111,10 +110,10 @@ def load(
                 if not answered:
                     with lock:
                         ledger.errors.append(f"append: {status} {answer[:200]!r}")
-                    time.sleep(0.05)
-            done = json.loads(answer)
+                    time.sleep(0.2)
+            counts = json.loads(answer)
             with lock:
-                if status == 200 and done["n_records"] + done["n_repeated"] == bulk:
+                if status == 200 and counts["n_records"] + counts["n_repeated"] == bulk:
                     ledger.acknowledged.update(keys)
                     ledger.writes.append(time.monotonic() - sent)
                 else:
@@ -138,8 +137,12 @@ def load(
     threads += [threading.Thread(target=read, args=(i,)) for i in range(n_readers)]
     for thread in threads:
         thread.start()
-    if during is not None:
-        during(over)
+    try:
+        if during is not None:
+            during(over)
+    finally:
+        if during is not None and seconds is None:
+            done.set()
     for thread in threads:
         thread.join()
     ledger.seconds = time.monotonic() - began

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.service.clients import problem
-from trustream.service import ServiceSettings, access, serving
+from trustream.service import ServiceSettings, access, server, serving
 from trustream.store import open_store
 
 
@@ -96,7 +96,9 @@ def test_guessing_is_slowed_down(path: str, client_of: Callable[..., httpx.Clien
         for i in range(60)
     ]
     assert statuses[0] == 401 and statuses[-1] == 429
-    assert secret
+    # Who has one is let in, though they come from the same address.
+    right = client.get("/api/v1/status", headers={"Authorization": f"Bearer {secret}"})
+    assert right.status_code == 200
 
 
 def test_sessions(path: str, client_of: Callable[..., httpx.Client]) -> None:
@@ -152,6 +154,22 @@ def test_only_hashes_are_kept(
     for one in (secret, session):
         assert one.encode() not in kept
         assert one not in listed and one not in caplog.text and one not in metrics
+
+
+def test_the_first_token_is_shown_once(path: str) -> None:
+    shown: list[str] = []
+    for host in ("0.0.0.0", "0.0.0.0"):
+        _, bound = server._prepared(ServiceSettings(path), host, 0, None, shown.append)
+        bound.close()
+    (secret,) = shown
+    with open_store(path) as store:
+        found = access.find_token(store, secret)
+        assert found is not None and found.allows("admin") and found.expires is None
+        # On loopback none is made.
+        access.revoke_token(store, "first")
+    _, bound = server._prepared(ServiceSettings(path), "127.0.0.1", 0, None, shown.append)
+    bound.close()
+    assert shown == [secret]
 
 
 def test_open_addresses_need_a_token(path: str) -> None:

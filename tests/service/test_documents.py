@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
 
 import httpx
 import pytest
 
-from tests.service.clients import problem
+from tests.service.clients import problem, until
 from tests.service.conftest import N_DOCUMENTS
 from trustream.store import open_store
+from trustream.tokenisers import CustomTokeniser
 
 LINES = {"Content-Type": "application/x-ndjson"}
 
@@ -174,3 +176,36 @@ def test_a_document_with_words_by_topic(client: httpx.Client) -> None:
     assert sum(topic["proportion"] for topic in found["topics"]) == pytest.approx(1)
     other = client.get("/api/v1/documents/d1").json()
     assert other["topics"][0]["topic"] != found["topics"][0]["topic"]
+
+
+def test_texts_that_only_their_writer_can_split(
+    path: str, client_of: Callable[..., httpx.Client]
+) -> None:
+    """Words are taken, texts refused; nobody guesses."""
+    with open_store(path) as store:
+        store.set_tokeniser(CustomTokeniser("spelling.split"))
+    client = client_of(path)
+    answer = client.post("/api/v1/documents", json={"id": "a", "text": "cat"})
+    (fault,) = problem(answer, 422, "invalid-document")["errors"]
+    assert fault["field"] == "text" and "trustream tokeniser STORE" in fault["message"]
+    assert client.post("/api/v1/documents", json={"id": "a", "tokens": ["cat"]}).status_code == 200
+    asked = client.post("/api/v1/infer", json={"texts": ["cat"]})
+    problem(asked, 409, "unknown-tokeniser")
+    problem(client.post("/api/v1/nearest", json={"text": "cat"}), 409, "unknown-tokeniser")
+    assert client.get("/api/v1/documents/d0").json()["segments"] is None
+
+
+def test_a_store_that_goes_away(path: str, client_of: Callable[..., httpx.Client]) -> None:
+    """It is said so, without where it was; when it is back, so is the service."""
+    client = client_of(path)
+    with sqlite3.connect(path) as other:
+        other.execute("ALTER TABLE state RENAME TO away")
+    found = problem(client.get("/api/v1/status"), 503, "store-unavailable")
+    assert path not in json.dumps(found)
+    problem(client.post("/api/v1/documents", json={"id": "a", "text": "cat"}), 503,
+            "store-unavailable")  # fmt: skip
+    until(lambda: client.get("/readyz").status_code == 503)
+    with sqlite3.connect(path) as other:
+        other.execute("ALTER TABLE away RENAME TO state")
+    until(lambda: client.get("/readyz").status_code == 200)
+    assert client.post("/api/v1/documents", json={"id": "a", "text": "cat"}).status_code == 200

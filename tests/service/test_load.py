@@ -22,8 +22,10 @@ OPTIONS = "--train", "--jobs", "1", "--checkpoint-every", "1", "--sample", "1000
 
 
 @pytest.fixture
-def service(tmp_path: Path) -> Iterator[ServiceProcess]:
+def service(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServiceProcess]:
     path = str(tmp_path / "loaded.db")
+    if getattr(request, "param", "sqlite") == "postgres":
+        path = f"{request.getfixturevalue('server').url}&schema=load_{tmp_path.name}"
     init_store(path, 5, batch_size=100, min_documents=1)
     found = ServiceProcess(path, tmp_path / "log", *OPTIONS)
     found.start()
@@ -35,17 +37,16 @@ def service(tmp_path: Path) -> Iterator[ServiceProcess]:
 
 
 def killing(service: ServiceProcess, n: int, pause: float) -> Callable[..., None]:
-    """Kill the service and its trainer by turns, n times, and start the service again."""
+    """Kill the service n times, every second time together with its trainer; start it again."""
 
     def during(over: Callable[[], bool]) -> None:
         rng = random.Random(0)
         for i in range(n):
             time.sleep(pause * rng.random())
             trainers = service.children()
+            service.kill()
             if i % 2:
                 kill(trainers)
-                continue
-            service.kill()
             service.start()
 
     return during
@@ -72,7 +73,11 @@ def test_clients_under_load(service: ServiceProcess) -> None:
     finished(service, ledger)
 
 
+BOTH = pytest.mark.parametrize("service", ["sqlite", "postgres"], indirect=True)
+
+
 @pytest.mark.slow
+@BOTH
 def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
     """32 clients append 3,000 documents per second together, 8 read, and a trainer learns."""
     before = prepared(service)
@@ -90,21 +95,14 @@ def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@BOTH
 def test_fifty_kills_under_load(service: ServiceProcess) -> None:
-    seconds = 240.0
-    n_kills = 0
     before = prepared(service)
-
-    def during(over: Callable[[], bool]) -> None:
-        nonlocal n_kills
-        while n_kills < 50 and not over():
-            killing(service, 2, 1.0)(over)
-            n_kills += 2
-
-    ledger = load(service, seconds=seconds, n_writers=32, n_readers=8, bulk=50, rate=3000,
-                  during=during)  # fmt: skip
-    print(f"{n_kills} kills, {len(ledger.acknowledged):,} documents, {len(ledger.errors)} retries")
-    assert n_kills == 50
+    ledger = load(
+        service, seconds=None, n_writers=32, n_readers=8, bulk=50, rate=3000,
+        during=killing(service, 50, 1.0),
+    )  # fmt: skip
+    print(f"50 kills, {len(ledger.acknowledged):,} documents, {len(ledger.errors)} retries")
     ledger.acknowledged |= before.acknowledged
     until(lambda: read_status(service))
     finished(service, ledger)

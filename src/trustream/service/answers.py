@@ -14,17 +14,16 @@ from fastapi import Request, Response
 _LEAST = 1000
 
 
-def answer(request: Request, content: Any, *, tag: str | None = None) -> Response:
+def answer(request: Request, content: Any) -> Response:
     """JSON with an entity tag; nothing but the tag if the sender has it already.
 
     Args:
         request: what is answered.
         content: JSON values, or their bytes.
-        tag: what the content depends on; None takes the content itself.
     """
     body = content if isinstance(content, bytes) else json.dumps(content).encode()
     # Weak: the same values, however they are compressed.
-    etag = f'W/"{hashlib.blake2b((tag or "").encode() or body, digest_size=12).hexdigest()}"'
+    etag = f'W/"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
     headers = {
         "ETag": etag,
         "Cache-Control": "private, no-cache",

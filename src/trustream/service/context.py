@@ -44,6 +44,8 @@ class Context:
             self.store_settings = store.settings
             self.title = store_title(store)
         self.watcher = Watcher(settings, self.events, self.title)
+        # What was made of a report, as JSON, by name.
+        self.made: dict[str, tuple[LiveReport, bytes]] = {}
         self.trainer = self._trainer() if settings.train else None
         # What the store keeps of tokens, by the version that was read.
         self._access: tuple[int | None, dict[str, Any]] | None = None
@@ -76,8 +78,7 @@ class Context:
 
         def step(progress: dict[str, Any]) -> None:
             nonlocal score
-            now = time.time()
-            events.send("step", {"time": now, **progress})
+            events.send("step", progress)
             found = progress["last_score"]
             if found is not None and found != score:
                 score = found

@@ -140,8 +140,23 @@ def record_problem(error: RecordError) -> ProblemError:
 
 def reading_options(store: Store) -> Options:
     """How texts become words of a store, and what it keeps of them."""
-    tokenise = agreed_tokeniser(store, None, "documents that come by HTTP")
+    try:
+        tokenise = agreed_tokeniser(store, None, "documents that come by HTTP")
+        tokenise("")
+    except (ValueError, ImportError):
+        # A function of Python's that is not here, or words by a package that is not installed.
+        tokenise = _no_tokeniser
     return Options(tokenise=tokenise, keep_text=store.settings.keep_text, require_id=True)
+
+
+def _no_tokeniser(text: str) -> Sequence[str]:
+    raise InvalidValue(
+        "cannot be split into words here",
+        field="the text",
+        expected="tokens or counts",
+        advice="a Python function or package that the service lacks makes words of this store's "
+        "texts; trustream tokeniser STORE sets another",
+    )
 
 
 def _record(value: Any, options: Options) -> Record:

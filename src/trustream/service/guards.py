@@ -167,16 +167,16 @@ class Guards:
         if not self._settings.requires_token or path in _OPEN or path.startswith("/static/"):
             return
         client = (scope.get("client") or ("", 0))[0]
-        if not self._failures.would_allow(client):
-            raise ProblemError(
-                429, "too-many-failures", "too many wrong tokens: wait a while", headers=_retry(20)
-            )
         request = Request(scope)
         context = scope["app"].state.context
         token = await context.sender(request)
         if token is None:
-            if request.headers.get("authorization") or request.cookies:
-                self._failures.allows(client)
+            # Who has a token is let in all the same: many may come through one proxy.
+            tried = request.headers.get("authorization") or request.cookies
+            if tried and not self._failures.allows(client):
+                raise ProblemError(
+                    429, "too-many-failures", "too many wrong tokens: slow down", headers=_retry(5)
+                )
             raise context.no_token()
         scope.setdefault("state", {})["token"] = token
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +14,7 @@ from trustream.store.protocol import Store
 from trustream.streaming.saved_names import LABELS
 from trustream.terminal import shown
 from trustream.text import tokenise as usual
-from trustream.tokenisers import CustomTokeniser, function_of
+from trustream.tokenisers import function_of
 
 # What computes with topics is loaded with the first model: a service without one stays small.
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class LiveModel:
         name: in the store.
         versions: of the checkpoint and of the labels, by which a change is noticed.
         topics: its topics with ids, labels and words.
-        tokenise: makes words of texts as the store does.
+        tokenise: makes words of texts as the store does; None if that cannot be done here.
         n_steps, last_score, best_score: how far it was.
     """
 
@@ -89,9 +90,11 @@ def load_live(store: Store, name: str) -> LiveModel | None:
     if not hasattr(estimator, "topic_names_"):
         raise ValueError(f"the model {name!r} of {store.name} has no topics")
     names = load_names(store, checkpoint, name)
-    tokenise = None
-    if not isinstance(kept, CustomTokeniser):
-        tokenise = usual if kept is None else function_of(kept)
+    tokenise: Callable[[str], Sequence[str]] | None = None
+    with suppress(ValueError, ImportError):
+        function = usual if kept is None else function_of(kept)
+        function("")
+        tokenise = function
     return LiveModel(
         name,
         found,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from starlette.exceptions import HTTPException
 
 from trustream.store.errors import StoreError
 
+_LOG = logging.getLogger("trustream.service")
 TYPE = "application/problem+json"
 
 
@@ -91,8 +93,11 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(StoreError)
     async def store(request: Request, error: StoreError) -> JSONResponse:
+        # Where the store is, is for those who run it.
+        _LOG.warning("%s %s: %s", request.method, request.scope["path"][:100], error)
+        detail = "the store cannot be used at the moment: try again"
         return ProblemError(
-            503, "store-unavailable", str(error), headers={"Retry-After": "1"}
+            503, "store-unavailable", detail, headers={"Retry-After": "1"}
         ).response()
 
 

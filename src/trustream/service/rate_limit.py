@@ -44,10 +44,6 @@ class RateLimit:
             self._buckets.popitem(last=False)
         return True
 
-    def would_allow(self, name: str) -> bool:
-        """The same without counting."""
-        return self._level(name) >= 1.0
-
     def _level(self, name: str) -> float:
         level, then = self._buckets.get(name, (self._burst, self._clock()))
         return min(self._burst, level + (self._clock() - then) * self._rate)

@@ -121,7 +121,7 @@ class TrainerProcess:
             elif "state" in said:
                 self._tell(said["state"], process.pid, None)
                 if "n_steps" in said:
-                    names = "n_steps", "rho", "looks", "last_score"
+                    names = "time", "n_steps", "rho", "looks", "last_score"
                     self._on_step({name: said[name] for name in names})
         process.stdout.close()
         _close(process)

@@ -35,23 +35,30 @@ def main() -> int:
     from trustream.streaming.training_run import TrainingProgress, prepared_trainer, train
 
     last, score = 0.0, None
+    # The last step that was not told of, because one had been just before.
+    untold: dict[str, Any] | None = None
 
     def step(progress: TrainingProgress) -> None:
-        nonlocal last, score
+        nonlocal last, score, untold
         now = time.monotonic()
+        untold = {
+            "time": time.time(),
+            "n_steps": progress.n_steps,
+            "rho": progress.rho,
+            "looks": progress.looks,
+            "last_score": progress.last_score,
+        }
         if now - last < _EVERY and progress.last_score == score:
             return
         last, score = now, progress.last_score
-        _say(
-            state="running",
-            n_steps=progress.n_steps,
-            rho=progress.rho,
-            looks=progress.looks,
-            last_score=progress.last_score,
-        )
+        _say(state="running", **untold)
+        untold = None
 
     def waiting() -> None:
-        nonlocal last
+        nonlocal last, untold
+        if untold is not None:
+            _say(state="running", **untold)
+            untold = None
         if time.monotonic() - last >= 1.0:
             last = time.monotonic()
             _say(state="waiting")

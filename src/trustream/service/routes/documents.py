@@ -174,7 +174,7 @@ async def delete_document(request: Request, id: Key) -> Response:
 @router.post(
     "/infer",
     response_model=schemas.Inference,
-    responses=documented(400, 404, 408, 413, 415, 422),
+    responses=documented(400, 404, 408, 409, 413, 415, 422),
     dependencies=[Depends(reading)],
 )
 async def infer_topics(request: Request, asked: schemas.InferenceRequest) -> Response:
@@ -210,7 +210,7 @@ async def nearest_to_document(
 @router.post(
     "/nearest",
     response_model=schemas.Nearest,
-    responses=documented(400, 404, 408, 413, 415, 422),
+    responses=documented(400, 404, 408, 409, 413, 415, 422),
     dependencies=[Depends(reading)],
 )
 async def nearest_to_text(request: Request, asked: schemas.NearestRequest) -> Response:

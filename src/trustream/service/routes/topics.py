@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request, Response
 
 from trustream.service import schemas
 from trustream.service.answers import answer, page
-from trustream.service.context import Context, context_of, reading
+from trustream.service.context import context_of, reading
 from trustream.service.live_model import LiveReport, number
 from trustream.service.problems import ProblemError, documented
 from trustream.terminal import shown
@@ -134,13 +134,12 @@ async def search_topics(
 
 async def _computed(request: Request, report: LiveReport, name: str, make: Any) -> bytes:
     """Something made of a report, as JSON; made once."""
-    context: Context = context_of(request)
-    kept = context.__dict__.setdefault("_computed", {})
-    if kept.get(name, (None, b""))[0] is not report:
+    context = context_of(request)
+    known = context.made.get(name)
+    if known is None or known[0] is not report:
         content = await context.readers.run(lambda _: json.dumps(make(report)).encode())
-        kept[name] = report, content
-    found: bytes = kept[name][1]
-    return found
+        known = context.made[name] = report, content
+    return known[1]
 
 
 def _report(report: LiveReport) -> dict[str, Any]:
