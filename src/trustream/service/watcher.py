@@ -29,6 +29,8 @@ from trustream.streaming.trainer_status import TrainerStatus, trainer_status
 _LOG = logging.getLogger("trustream.service")
 # A report takes at most this share of the time of its thread.
 _SHARE = 0.2
+# But never waits longer, in seconds: the first one may take minutes, since kernels are compiled.
+_LONGEST_PAUSE = 60.0
 
 
 class Watcher:
@@ -195,7 +197,7 @@ class Watcher:
         event = {"time": time.time(), "report": found.state, "changed": changed}
         self._events.send("topics", event)
         took = time.monotonic() - began
-        pause = max(self._settings.report_every, took * (1 / _SHARE - 1))
+        pause = max(self._settings.report_every, min(took * (1 / _SHARE - 1), _LONGEST_PAUSE))
         if not self._stop.wait(pause):
             # What came meanwhile is worth another look.
             self._wake.set()
