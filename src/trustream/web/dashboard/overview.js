@@ -73,7 +73,8 @@ export function overviewView(live) {
   const leaves = [
     following(live, ["totals", "model", "trainer"], paced(() => tiles.update(), 250)),
     following(live, ["totals"], () => arrivals.update()),
-    following(live, ["totals", "history"], paced(drawHistory, 1000)),
+    following(live, ["totals"], paced(drawHistory, 1000)),
+    following(live, ["history"], drawHistory),
     following(live, ["report"], () => cards.update()),
     arrivals.leave,
     summary.leave,
