@@ -63,7 +63,7 @@ class ServiceProcess:
 
     def connection(self) -> http.client.HTTPConnection:
         """A connection that asks and answers."""
-        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        return http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)
 
     def kill(self) -> None:
         """Kill it."""

@@ -72,7 +72,7 @@ def client_of() -> Iterator[Callable[..., httpx.Client]]:
             address = stack.enter_context(serving(ServiceSettings(store, **options)))
             headers = {} if token is None else {"Authorization": f"Bearer {token}"}
             client = stack.enter_context(
-                httpx.Client(base_url=address, headers=headers, timeout=60, trust_env=False)
+                httpx.Client(base_url=address, headers=headers, timeout=300, trust_env=False)
             )
             if token is not None or not settings.get("requires_token"):
                 until(lambda: client.get("/api/v1/report").status_code != 503)

@@ -241,10 +241,10 @@ def test_connections_that_are_held_open(path: str, client_of: Callable[..., http
     client = client_of(path, max_connections=1100)
     with held_open(client, 1000):
         assert client.get("/api/v1/status").status_code == 200
-        with httpx.Client(base_url=client.base_url, timeout=60, trust_env=False) as other:
+        with httpx.Client(base_url=client.base_url, timeout=300, trust_env=False) as other:
             assert other.post("/api/v1/documents", json=DOCUMENT).status_code == 200
         with held_open(client, 150) as newest:
-            with httpx.Client(base_url=client.base_url, timeout=60, trust_env=False) as other:
+            with httpx.Client(base_url=client.base_url, timeout=300, trust_env=False) as other:
                 assert other.get("/api/v1/status").status_code == 200
             newest[-1].sendall(b"Host: localhost\r\n\r\n")
             assert newest[-1].recv(100).startswith(b"HTTP/1.1 200")

@@ -29,7 +29,7 @@ def service(path: str, tmp_path: Path) -> Iterator[ServiceProcess]:
 
 
 def client_of(service: ServiceProcess) -> httpx.Client:
-    return httpx.Client(base_url=service.address, timeout=60, trust_env=False)
+    return httpx.Client(base_url=service.address, timeout=300, trust_env=False)
 
 
 def training(client: httpx.Client) -> dict[str, object]:

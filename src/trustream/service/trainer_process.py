@@ -17,6 +17,8 @@ from trustream.service.training_child import HELD
 _LOG = logging.getLogger("trustream.service")
 # Seconds until it is started again: at first, and at most; and after which a run counts as good.
 _FIRST, _LAST, _GOOD = 0.5, 30.0, 60.0
+# Seconds until it is started again when another trainer has the model.
+_HELD_PAUSE = 2.0
 # Seconds for the last checkpoint.
 _TO_END = 15.0
 
@@ -87,8 +89,9 @@ class TrainerProcess:
             else:
                 _LOG.warning("%s; it is started again in %.1f seconds", problem, pause)
                 self._tell("restarting", None, problem)
-            self._stop.wait(pause)
-            pause = min(2 * pause, _LAST)
+            # The lease of another one is asked for again soon: that costs little.
+            self._stop.wait(_HELD_PAUSE if status == HELD else pause)
+            pause = _FIRST if status == HELD else min(2 * pause, _LAST)
             self._n_restarts += status != HELD
         self._tell("off", None, None)
 
