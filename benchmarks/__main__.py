@@ -17,6 +17,7 @@ from benchmarks import evaluation as evaluation_package
 from benchmarks import explore as explore_package
 from benchmarks import peers as peers_package
 from benchmarks import recommend as recommend_package
+from benchmarks import service as service_package
 from benchmarks import stream as stream_package
 from benchmarks.data import require
 
@@ -122,6 +123,13 @@ def recommend(study: bool, only: tuple[str, ...], **options: Any) -> None:
 def stream(**options: Any) -> None:
     """Speed of the document store and of training from it."""
     _measure("stream", **options)
+
+
+@main.command()
+@measurements(service_package.MEASUREMENTS)
+def service(**options: Any) -> None:
+    """The service against the library called directly, idle, and under load."""
+    _measure("service", **options)
 
 
 @main.command()

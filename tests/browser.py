@@ -30,29 +30,38 @@ def open_browser() -> Iterator[Any]:
 
 
 class OpenPage:
-    """A file in a browser, with what went wrong on the way.
+    """A file, or a page of a service, in a browser, with what went wrong on the way.
 
     Attributes:
         page: of Playwright.
-        requests: addresses that the page has asked for, beside its own.
+        requests: addresses that the page has asked for, beside its own and those of its service.
         errors: exceptions, and errors and warnings on the console.
     """
 
     def __init__(
-        self, browser: Any, path: Path, width: int = 1280, theme: str = "light", hash: str = ""
+        self,
+        browser: Any,
+        path: Path | str,
+        width: int = 1280,
+        theme: str = "light",
+        hash: str = "",
     ) -> None:
         self.page = browser.new_page(
             viewport={"width": width, "height": 900}, color_scheme=theme, reduced_motion="reduce"
         )
         self.requests: list[str] = []
         self.errors: list[str] = []
-        address = path.as_uri()
+        address = path.as_uri() if isinstance(path, Path) else f"{path}/"
+        # What a file needs is in it; a service has files of its own.
+        self._own = address if isinstance(path, str) else None
         self.page.on("request", lambda asked: self._asked(asked.url, address))
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", lambda message: self._said(message))
         self.page.goto(address + hash)
 
     def _asked(self, url: str, address: str) -> None:
+        if self._own is not None and url.startswith((self._own, "data:")):
+            return
         if url.partition("#")[0] != address:
             self.requests.append(url)
 

@@ -12,7 +12,7 @@ import trustream
 
 PACKAGES = (
     "demo", "estimators", "evaluation", "families", "feeds", "inference", "learning", "models",
-    "persist", "presets", "recommender", "store", "streaming", "text", "topics",
+    "persist", "presets", "recommender", "service", "store", "streaming", "text", "topics",
 )  # fmt: skip
 HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "rich", "matplotlib"]
 

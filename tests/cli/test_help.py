@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy
 import pytest
 from click.testing import CliRunner
@@ -52,6 +53,8 @@ def test_every_command_has_examples_that_parse(command: str) -> None:
 
 def options_are_known(arguments: list[str]) -> None:
     command = main.commands[arguments[0]]
+    if isinstance(command, click.Group):
+        command, arguments = command.commands[arguments[1]], arguments[1:]
     known = {name for parameter in command.params for name in parameter.opts}
     for argument in arguments[1:]:
         if re.match("--?[a-z]", argument):

@@ -26,9 +26,11 @@ from trustream.cli.phrases import phrases
 from trustream.cli.recommend import recommend
 from trustream.cli.report import report
 from trustream.cli.retrain import retrain
+from trustream.cli.serve import serve
 from trustream.cli.simulate import simulate
 from trustream.cli.split import split
 from trustream.cli.status import status
+from trustream.cli.token import token
 from trustream.cli.tokeniser import tokeniser
 from trustream.cli.topics import topics
 from trustream.cli.train import train
@@ -56,8 +58,8 @@ def main() -> None:
 
 
 for command in (
-    demo, init, ingest, train, retrain, status, topics, documents, trends, report, label, merge,
-    split, delete_topics, choose_k, transform, evaluate, export, check, delete, tokeniser,
-    phrases, recommend, simulate, completion,
+    demo, init, ingest, train, retrain, serve, token, status, topics, documents, trends, report,
+    label, merge, split, delete_topics, choose_k, transform, evaluate, export, check, delete,
+    tokeniser, phrases, recommend, simulate, completion,
 ):  # fmt: skip
     main.add_command(command)

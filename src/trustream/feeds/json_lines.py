@@ -47,12 +47,17 @@ def read_json_lines(source: Source, mark: Mark, options: Options) -> Items:
     name = options.name or source.name
 
     def record(text: str, number: int) -> Record:
-        return _record(_parsed(text, options.max_depth), name, number, options)
+        return json_record(parsed(text, options.max_depth), options, name, number)
 
     return read_line_records(source, mark, options, record)
 
 
-def _parsed(text: str, max_depth: int) -> Any:
+def parsed(text: str, max_depth: int) -> Any:
+    """The value of a line of JSON; an `InvalidValue` says what is wrong.
+
+    >>> parsed('{"id": 7}', 200)
+    {'id': 7}
+    """
     # Nearly always there are fewer brackets than that, so that nothing else has to be looked at.
     if text.count("[") + text.count("{") > max_depth and _is_deep(text, max_depth):
         raise InvalidValue(f"nested deeper than {max_depth} levels", advice="max_depth allows more")
@@ -89,8 +94,18 @@ def _is_deep(text: str, max_depth: int) -> bool:
     return False
 
 
-def _record(value: Any, name: str, number: int, options: Options) -> Record:
-    """The record of the object in a line of that number."""
+def json_record(value: Any, options: Options, name: str = "", number: int = 0) -> Record:
+    """The record of an object; an `InvalidValue` says what is wrong with it.
+
+    Args:
+        value: what JSON says.
+        options: how records are read.
+        name: of the feed, and
+        number: of the line, by which an object without an id is named.
+
+    >>> json_record({"id": "a", "tokens": ["cat"], "time": 60}, Options())
+    Record(key='a', words=['cat'], time=60.0, append_id=None, replace=False)
+    """
     if not isinstance(value, dict):
         expected = "an object with an id" if options.needs_id else "an object"
         raise InvalidValue(f"a JSON {type(value).__name__}", expected=expected)

@@ -15,6 +15,7 @@ from dataclasses import astuple
 from typing import Any, ClassVar, Literal, TypeVar
 
 from trustream.store.feed_table import FeedTable
+from trustream.store.history_table import HistoryTable
 from trustream.store.lease_table import LeaseTable
 from trustream.store.migrations import missing
 from trustream.store.order_table import OrderTable
@@ -33,7 +34,7 @@ _SETTINGS = "held_out, min_documents, max_words, fixed, keep_text, keep_order"
 _LOST_WORDS = "documents, tokens, words, repaired"
 
 
-class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable):
+class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable, HistoryTable):
     """A database that holds one store.
 
     Args:
@@ -203,6 +204,11 @@ class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable):
     def after(self, number: int, limit: int) -> list[DocumentRow]:
         """Documents that came after one, in order."""
         query = f"SELECT {DOCUMENT} FROM document WHERE number > ? ORDER BY number LIMIT ?"
+        return list(map(DocumentRow._make, self._execute(query, number, limit)))
+
+    def before(self, number: int, limit: int) -> list[DocumentRow]:
+        """Documents that came before one, the last to come first."""
+        query = f"SELECT {DOCUMENT} FROM document WHERE number < ? ORDER BY number DESC LIMIT ?"
         return list(map(DocumentRow._make, self._execute(query, number, limit)))
 
     def time_range(self) -> tuple[float, float] | None:

@@ -17,6 +17,7 @@ from trustream.store.database import Database
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
 from trustream.store.limits import name_fault
+from trustream.store.noted_history import NotedHistory
 from trustream.store.position_checks import After, check_position
 from trustream.store.protocol import Store
 from trustream.store.reader import Reader
@@ -32,7 +33,6 @@ from trustream.store.records import (
     Vocabulary,
     VocabularyChanges,
 )
-from trustream.store.saved_bytes import SavedBytes
 from trustream.store.table_rows import Counters
 from trustream.store.tokeniser_of_store import TokeniserOfStore
 from trustream.store.writer import Writer
@@ -42,7 +42,7 @@ from trustream.store.writer import Writer
 _AFTER_DELETE, _TO_ERASE = 0.5, 10.0
 
 
-class DocumentStore(SavedBytes, TokeniserOfStore, Store):
+class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     """A store in a database. `open_store` makes one; `Store` says what its methods do.
 
     Here arguments are checked and threads wait for each other; `Writer` and `Reader` do the work.
@@ -114,6 +114,15 @@ class DocumentStore(SavedBytes, TokeniserOfStore, Store):
         self, records: Sequence[Record], position: Position | None, after: After
     ) -> Appended:
         return self._writer.append(records, position, after)
+
+    def append_groups(self, groups: Sequence[Iterable[Record]]) -> list[Appended]:
+        return self._append_groups(
+            [group if isinstance(group, CodedRecords) else list(group) for group in groups]
+        )
+
+    @guarded
+    def _append_groups(self, groups: Sequence[Sequence[Record]]) -> list[Appended]:
+        return self._writer.append_groups(groups)
 
     def delete(
         self, keys: Iterable[str], *, on_unknown: Callable[[str], None] | None = None
@@ -259,6 +268,12 @@ class DocumentStore(SavedBytes, TokeniserOfStore, Store):
     @guarded
     def _arrivals(self, after: int, n: int, training: bool = False) -> tuple[Documents, int]:
         return self._reader.arrivals(after, n, training=training)
+
+    @guarded
+    def newest(self, n: int, before: int | None = None) -> tuple[Documents, list[int]]:
+        if n < 1:
+            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        return self._reader.newest(n, before)
 
     @guarded
     def time_range(self) -> tuple[float, float] | None:

@@ -36,7 +36,8 @@ def missing(applied: Sequence[str], where: str) -> list[Migration]:
 
     >>> [step.name for step in missing([], "new.db")]
     ['0001_documents', '0002_append_ids', '0003_saved', '0004_words_lost', '0005_saved_version',
-     '0006_leases', '0007_tokeniser', '0008_words_leave', '0009_texts', '0010_word_order']
+     '0006_leases', '0007_tokeniser', '0008_words_leave', '0009_texts', '0010_word_order',
+     '0011_history']
     """
     unknown = sorted(set(applied) - {step.name for step in MIGRATIONS})
     if unknown:
@@ -244,6 +245,20 @@ _WORD_ORDER = Migration(
     ),
 )
 
+# What was noted of something over time, once in each slot of so many seconds.
+_HISTORY = Migration(
+    "0011_history",
+    sqlite=(
+        "CREATE TABLE history (name TEXT NOT NULL, every REAL NOT NULL, slot INTEGER NOT NULL,"
+        " time REAL NOT NULL, content BLOB NOT NULL, PRIMARY KEY (name, every, slot))",
+    ),
+    postgres=(
+        'CREATE TABLE history (name text COLLATE "C" NOT NULL, every double precision NOT NULL,'
+        " slot bigint NOT NULL, time double precision NOT NULL, content bytea NOT NULL,"
+        " PRIMARY KEY (name, every, slot))",
+    ),
+)
+
 MIGRATIONS = (
     _DOCUMENTS,
     _APPEND_IDS,
@@ -255,4 +270,5 @@ MIGRATIONS = (
     _WORDS_LEAVE,
     _TEXTS,
     _WORD_ORDER,
+    _HISTORY,
 )

@@ -108,6 +108,18 @@ class Store(Leasing, Protocol):
             StoreError: the database cannot take them.
         """
 
+    def append_groups(self, groups: Sequence[Iterable[Record]]) -> list[Appended]:
+        """Add several groups of records in one transaction; returns what each of them did.
+
+        It is as if each group were appended after the one before, but what makes them durable is
+        done once, which takes most of the time of a small append.
+
+        Raises:
+            RecordError: a record of some group cannot be stored; `index` counts within its group.
+                Nothing was added: append the groups one by one to find out which it is.
+            StoreError: as for `append`.
+        """
+
     def delete(
         self, keys: Iterable[str], *, on_unknown: Callable[[str], None] | None = None
     ) -> int:
@@ -229,6 +241,17 @@ class Store(Leasing, Protocol):
         documents as they are now, and the number of the last of the n.
         """
 
+    def newest(self, n: int, before: int | None = None) -> tuple[Documents, list[int]]:
+        """Read the n documents that arrived last, the last one first, held-out ones included.
+
+        Args:
+            n: how many.
+            before: only those with a smaller number in the order of arrival, to read on from
+                there; None begins with the last.
+
+        Returns the documents and their numbers.
+        """
+
     def time_range(self) -> tuple[float, float] | None:
         """The earliest and the latest time of a document, found quickly; None without documents."""
 
@@ -314,6 +337,33 @@ class Store(Leasing, Protocol):
         Returns:
             Whether they were changed. The old ones are overwritten, as by `delete`.
         """
+
+    # --- history
+
+    def note_history(
+        self, name: str, content: bytes, time: float, *, every: Sequence[float]
+    ) -> int:
+        """Note bytes under a name in slots of time, once in each slot.
+
+        Of several processes that note the same thing, the first in a slot counts.
+
+        Args:
+            name: of the history, such as that of a model.
+            content: the bytes.
+            time: in seconds since 1970.
+            every: widths of slots in seconds. With several, there is a history for each of them,
+                so that a fine one can be given up earlier than a coarse one.
+
+        Returns in how many slots it was noted.
+        """
+
+    def history(
+        self, name: str, every: float, since: float | None = None, until: float | None = None
+    ) -> list[tuple[float, bytes]]:
+        """(time, bytes) that were noted in slots of this width between two times, in order."""
+
+    def expire_history(self, name: str, every: float, before: float) -> int:
+        """Forget what was noted before a time in slots of this width; returns how many slots."""
 
     # --- closing
 

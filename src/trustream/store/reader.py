@@ -74,6 +74,17 @@ class Reader:
 
         return self._database.run(work, write=False)
 
+    def newest(self, n: int, before: int | None) -> tuple[Documents, list[int]]:
+        """See `Store.newest`."""
+
+        def work() -> tuple[Documents, list[int]]:
+            counters = self._database.counters(write=False)
+            end = counters.next_document if before is None else before
+            rows = self._database.before(end, n)
+            return self._of_rows(rows, counters), [row.number for row in rows]
+
+        return self._database.run(work, write=False)
+
     def texts(self, keys: Sequence[str]) -> dict[str, StoredText]:
         """See `Store.texts`."""
         if not self._database.settings.keep_text:

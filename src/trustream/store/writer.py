@@ -91,6 +91,20 @@ class Writer:
 
         return self._change(work)
 
+    def append_groups(self, groups: Sequence[Iterable[Record]]) -> list[Appended]:
+        """See `Store.append_groups`."""
+        batches = [flatten(records) for records in groups]
+        now = float(int(clock.time()))
+
+        def work(counters: Counters) -> list[Appended]:
+            # Each looks its words up when those before it have numbered theirs.
+            return [
+                self._append(counters, batch, self._words.numbers.look_up(batch), now)
+                for batch in batches
+            ]
+
+        return self._change(work) if batches else []
+
     def _move_feed(self, position: Position, after: After) -> None:
         """Move a feed on from where it should be; nobody can move it in between."""
         if after is not ...:

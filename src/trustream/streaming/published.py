@@ -10,12 +10,10 @@ from trustream.inference.population import published
 from trustream.store.protocol import Store
 from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.saved_names import DEFAULT_NAME, LABELS, RETRAINING, SETTINGS
 from trustream.streaming.stream_model import StreamModel
-from trustream.streaming.topic_labels import LABELS, load_names
+from trustream.streaming.topic_labels import load_names
 
-DEFAULT_NAME = "model"
-# Ends of names: of a model's settings, and of the lease to retrain it.
-SETTINGS, RETRAINING = ".settings", ".retrain"
 _TAKEN = SETTINGS, LABELS, RETRAINING
 
 

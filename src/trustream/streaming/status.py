@@ -15,6 +15,7 @@ from trustream.streaming.published import (
     load_settings,
     model_names,
 )
+from trustream.streaming.trainer_status import TrainerStatus, trainer_status
 from trustream.streaming.training import learning_rate
 
 
@@ -36,28 +37,6 @@ class ModelStatus:
     rho: float
     last_score: float | None
     best_score: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class TrainerStatus:
-    """A trainer that is running.
-
-    Attributes:
-        host: name of its machine.
-        pid: its process id there.
-        since: when it began, in seconds since 1970, by the clock of the database.
-        silent: seconds since its last sign of life.
-        is_silent: whether that is longer than it should be: it stands still, or has ended on
-            another machine.
-        text: all of that for people.
-    """
-
-    host: str
-    pid: int
-    since: float
-    silent: float
-    is_silent: bool
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +110,13 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
     totals, names = store.totals(), model_names(store)
     checkpoint = load_checkpoint(store, name)
     model = None if checkpoint is None else _model_status(checkpoint, totals)
-    trainer = _trainer_status(store, name)
+    trainer = trainer_status(store, name)
     if trainer is not None and name not in names:
         names = sorted([*names, name])
     models = []
     for other in names:
         if other == name:
-            afresh = _trainer_status(store, name + RETRAINING)
+            afresh = trainer_status(store, name + RETRAINING)
             topics = _n_topics(store, name, model)
             models.append(ListedModel(name, topics, model, trainer, None, afresh))
         else:
@@ -147,7 +126,7 @@ def status(store: Store, name: str = DEFAULT_NAME) -> StoreStatus:
 
 def _listed(store: Store, name: str, totals: Totals) -> ListedModel:
     """A model that was not asked for: if it is damaged, that is only noted."""
-    trainer, afresh = (_trainer_status(store, name + end) for end in ("", RETRAINING))
+    trainer, afresh = (trainer_status(store, name + end) for end in ("", RETRAINING))
     try:
         checkpoint = load_checkpoint(store, name)
         model = None if checkpoint is None else _model_status(checkpoint, totals)
@@ -173,15 +152,3 @@ def _model_status(checkpoint: Checkpoint, totals: Totals) -> ModelStatus:
         last_score=checkpoint.last_score,
         best_score=checkpoint.best_score,
     )
-
-
-def _trainer_status(store: Store, name: str) -> TrainerStatus | None:
-    lease = store.lease(name)
-    if lease is None:
-        return None
-    holder = lease.holder
-    silent = round(max(lease.silent, 0.0), 3)
-    is_silent, text = silent > lease.seconds, str(lease)
-    if is_silent:
-        text += f", but without a sign of life for {silent:,.0f} seconds"
-    return TrainerStatus(holder.host, holder.pid, lease.since, silent, is_silent, text)

@@ -14,10 +14,8 @@ from typing import Any
 from trustream import persist
 from trustream.store.protocol import Store
 from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.saved_names import LABELS
 from trustream.topic_names import TopicNames
-
-# Ends the name under which the labels of a model's topics are saved.
-LABELS = ".labels"
 
 
 def load_names(store: Store, checkpoint: Checkpoint, name: str) -> TopicNames:

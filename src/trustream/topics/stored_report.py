@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from trustream.store.protocol import Store
 from trustream.streaming.published import DEFAULT_NAME
-from trustream.topics.report import write_report
-from trustream.topics.stored_documents import stored_batches
+from trustream.topics.documents import DocumentBatch, Gatherer
+from trustream.topics.report import report_data, write_report
+from trustream.topics.stored_documents import (
+    over_words,
+    sampled,
+    stored_batches,
+    titles_and_excerpts,
+)
 from trustream.topics.stored_topics import stored_topics
+from trustream.topics.time_bins import FARTHEST
+from trustream.topics.topic_set import TopicSet, as_topics
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +96,63 @@ def write_stored_report(
     shown = store.name if title is None else title
     write_report(path, topics, counted(), title=shown, n_documents=n_documents, **options)
     return WrittenReport(str(path), topics.n_topics, read, Path(path).stat().st_size)
+
+
+def stored_report_data(
+    store: Store,
+    topics: TopicSet | str = DEFAULT_NAME,
+    *,
+    sample: int | None = None,
+    n_documents: int = 5,
+    into: Sequence[Gatherer] = (),
+    random_state: Any = 0,
+    **options: Any,
+) -> dict[str, Any]:
+    """Return what a report shows of a store's topics, from all its documents or a sample of them.
+
+    Parameters
+    ----------
+    store : Store
+    topics : TopicSet or str, default="model"
+        Topics, or the name of the model in the store.
+    sample : int, default=None
+        Look at so many documents, drawn at random, if there are more; None looks at all.
+    n_documents, into, **options
+        As in `trustream.topics.report_data`.
+    random_state : int or Generator, default=0
+        Draws the sample.
+
+    Examples
+    --------
+    >>> from trustream.topics.stored_topics import _example
+    >>> folder, store = _example()
+    >>> data = stored_report_data(store, sample=60)
+    >>> data["n_documents"], len(data["topics"])
+    (60, 3)
+    >>> store.close(); folder.cleanup()
+    """
+    found = stored_topics(store, topics) if isinstance(topics, str) else as_topics(topics)
+    options.setdefault("title", store.name)
+    if sample is None or store.totals().documents <= sample:
+        batches = stored_batches(store, found.words)
+    else:
+        batches = _sampled_batches(store, found.words, sample, np.random.default_rng(random_state))
+    timed = map(_with_possible_times, batches)
+    return report_data(found, timed, n_documents=n_documents, into=into, **options)
+
+
+def _with_possible_times(batch: DocumentBatch) -> DocumentBatch:
+    """Documents, of which those with times that nobody can mean have none."""
+    if batch.times is None or not np.any(np.abs(batch.times) > FARTHEST):
+        return batch
+    return replace(batch, times=np.where(np.abs(batch.times) > FARTHEST, np.nan, batch.times))
+
+
+def _sampled_batches(
+    store: Store, words: Sequence[str], sample: int, rng: np.random.Generator
+) -> Iterator[DocumentBatch]:
+    for documents, counts in over_words(store, sampled(store, sample, rng), words):
+        titles = excerpts = None
+        if store.settings.keep_text:
+            titles, excerpts = titles_and_excerpts(store, documents.keys)
+        yield DocumentBatch(counts, documents.keys, titles, documents.times, excerpts)

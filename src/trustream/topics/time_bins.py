@@ -17,7 +17,7 @@ from trustream.array_types import Float64, Index
 OUTSIDE = -(2**62)
 _MOST_BINS = 10_000
 # Seconds from 1970, some 30,000 years: what is farther must be in other units.
-_FARTHEST = 1e12
+FARTHEST = 1e12
 
 
 def as_seconds(times: Any) -> Float64:
@@ -49,12 +49,12 @@ def as_seconds(times: Any) -> Float64:
     else:
         seconds = np.array([_second(value, row) for row, value in enumerate(values)], np.float64)
     with np.errstate(invalid="ignore"):
-        far = np.abs(seconds) > _FARTHEST
+        far = np.abs(seconds) > FARTHEST
     if far.any():
         row = int(far.argmax())
         raise ValueError(
             f"the time of document {row} is {seconds[row]:g} seconds from 1970, expected at most "
-            f"{_FARTHEST:g}: divide milliseconds by 1000"
+            f"{FARTHEST:g}: divide milliseconds by 1000"
         )
     return seconds
 

@@ -3,32 +3,16 @@
 import { element } from "./dom.js";
 import { percent } from "./numbers.js";
 import { mostRelevant } from "./relevance.js";
-
-let made = 0;
+import { relevanceSlider } from "./slider.js";
 
 // wordBars() has an element and update(data, topic); the position of the slider stays.
 export function wordBars() {
-  const id = `relevance-${made++}`;
-  const slider = element("input", {
-    id, type: "range", min: 0, max: 1, step: 0.05, value: 0.6, oninput: () => draw(),
-  });
-  const value = element("output", { for: id });
+  const slider = relevanceSlider(() => draw());
   const rows = element("tbody");
   const node = element(
     "div",
     { class: "words" },
-    element(
-      "div",
-      { class: "slider" },
-      element("label", { for: id }, "Relevance λ = ", value),
-      element(
-        "div",
-        { class: "ends" },
-        element("span", {}, "specific"),
-        slider,
-        element("span", {}, "frequent"),
-      ),
-    ),
+    slider.element,
     element(
       "table",
       { class: "bars" },
@@ -57,10 +41,7 @@ export function wordBars() {
   let now = null;
 
   function draw() {
-    const lambda = Number(slider.value);
-    value.textContent = lambda.toFixed(2);
-    slider.setAttribute("aria-valuetext", `${lambda.toFixed(2)}, from 0, words of this topic only, to 1, frequent words`);
-    const found = mostRelevant(now.data, now.topic, lambda);
+    const found = mostRelevant(now.data, now.topic, slider.value());
     const most = Math.max(...found.map((word) => word.frequency));
     rows.replaceChildren(...found.map((word) => wordRow(word, now.topic.weight_share, most)));
   }
@@ -68,10 +49,7 @@ export function wordBars() {
   return {
     element: node,
     update(data, topic) {
-      if (now === null) {
-        slider.setAttribute("step", String(1 / data.relevance.steps));
-        slider.value = String(data.relevance.start);
-      }
+      if (now === null) slider.begin(data.relevance);
       now = { data, topic };
       draw();
     },

@@ -3,9 +3,9 @@
 import { element } from "./dom.js";
 import { count, percent, trendSign } from "./numbers.js";
 
-// topicCard({onSelect}) has an element and update(data, topic).
-export function topicCard({ onSelect }) {
-  const heading = element("h2", { class: "topic-label", id: "chosen-topic" });
+// topicCard({onSelect}) has an element and update(data, topic). `level` is that of the heading.
+export function topicCard({ onSelect, level = 2 }) {
+  const heading = element(`h${level}`, { class: "topic-label", id: "chosen-topic", tabindex: level === 1 ? -1 : null });
   const figures = element("dl", { class: "figures" });
   const choice = element("select", { "aria-label": "Topic", onchange: () => onSelect(Number(choice.value)) });
   const step = (sign, name, by) =>
@@ -24,10 +24,15 @@ export function topicCard({ onSelect }) {
     onSelect(ids[(ids.indexOf(now.topic.topic) + by + ids.length) % ids.length]);
   }
 
+  function listed({ topic }) {
+    return [...choice.options].some((option) => Number(option.value) === topic);
+  }
+
   return {
     element: node,
     update(data, topic) {
-      if (now === null || now.data !== data) {
+      // A list that is open is not changed under the pointer.
+      if (now === null || (now.data !== data && document.activeElement !== choice) || !listed(topic)) {
         choice.replaceChildren(
           ...data.topics.map((one) =>
             element("option", { value: one.topic }, `${one.topic}: ${one.label} (${percent(one.share)})`),

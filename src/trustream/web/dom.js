@@ -71,3 +71,21 @@ export function pressed(node, selected) {
     button.setAttribute("aria-pressed", String(Number(button.dataset.topic) === selected));
   }
 }
+
+// Change what is in a node; a button or link of a topic that had the focus has it again.
+export function keepingFocus(node, change) {
+  const had = document.activeElement;
+  const wanted = had && node.contains(had) ? had.dataset.topic : undefined;
+  change();
+  if (wanted === undefined || node.contains(had)) return;
+  for (const found of node.querySelectorAll("[data-topic]")) {
+    if (found.dataset.topic === wanted && found.tagName === had.tagName) return found.focus({ preventScroll: true });
+  }
+}
+
+// A text in which characters that cannot be seen, such as those of escape sequences, can be.
+export function visible(text) {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f]/g, (found) =>
+    found === "\u007f" ? "\u2421" : String.fromCharCode(0x2400 + found.charCodeAt(0)),
+  );
+}

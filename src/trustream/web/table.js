@@ -1,6 +1,6 @@
 // All topics as a table that can be sorted and searched.
 
-import { element, pressed } from "./dom.js";
+import { element, keepingFocus, pressed } from "./dom.js";
 import { count, percent, trendSign } from "./numbers.js";
 import { mostRelevant } from "./relevance.js";
 import { sparkline } from "./sparkline.js";
@@ -54,7 +54,7 @@ export function topicTable({ onSelect }) {
     const topics = now.data.topics.filter((topic) => matches(topic, wanted));
     topics.sort((a, b) => order * compared(column.by(a), column.by(b)));
     head.replaceChildren(...shown.map(heading));
-    rows.replaceChildren(...topics.map((topic) => topicRow(topic, shown)));
+    keepingFocus(rows, () => rows.replaceChildren(...topics.map((topic) => topicRow(topic, shown))));
     found.textContent = wanted ? `${topics.length} of ${now.data.topics.length} topics` : "";
     pressed(rows, now.selected);
   }

@@ -1,6 +1,6 @@
 // The topics that are new, rising or fading.
 
-import { element, pressed } from "./dom.js";
+import { element, keepingFocus, pressed } from "./dom.js";
 import { percent, trendSign } from "./numbers.js";
 import { sparkline } from "./sparkline.js";
 
@@ -17,7 +17,7 @@ export function trendList({ onSelect }) {
       shown = data;
       const groups = KINDS.map((kind) => group(data, kind, onSelect)).filter((found) => found);
       const none = element("p", { class: "note" }, "No topic changes by more than chance.");
-      node.replaceChildren(...(groups.length ? groups : [none]));
+      keepingFocus(node, () => node.replaceChildren(...(groups.length ? groups : [none])));
       pressed(node, selected);
     },
   };

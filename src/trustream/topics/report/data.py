@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from trustream.evaluation.validation import whole_number
 from trustream.terminal import shown
 from trustream.topics.characteristic_words import RELEVANCE
-from trustream.topics.documents import DocumentBatch, gather
+from trustream.topics.documents import DocumentBatch, Gatherer, gather
 from trustream.topics.over_time import chosen_bins, with_times
 from trustream.topics.relations import topic_hierarchy, topic_map
 from trustream.topics.report.report_words import ReportWords
@@ -45,6 +46,7 @@ def report_data(
     bins: Any = BINS,
     n_documents: int = 5,
     n_words: int = 20,
+    into: Sequence[Gatherer] = (),
 ) -> dict[str, Any]:
     """Return what a report shows of topics, as values that can be written as JSON.
 
@@ -56,6 +58,8 @@ def report_data(
     ----------
     model, documents, title, times, bins, n_documents, n_words
         As in `write_report`.
+    into : sequence of Gatherer, default=()
+        What else is to be computed in the same pass over the documents (`topics.gather`).
 
     Returns
     -------
@@ -92,7 +96,7 @@ def report_data(
     if documents is None and times is not None:
         raise ValueError("times are given without documents: give the documents, too")
     n_words = whole_number("n_words", n_words)
-    counts, best, over_time = _read(topics, documents, times, bins, n_documents)
+    counts, best, over_time = _read(topics, documents, times, bins, n_documents, into)
     table = topic_info(topics, counts, n_words=0)
     words = ReportWords(topics, n_words, [step / _STEPS for step in range(_STEPS + 1)])
     found_map = topic_map(topics)
@@ -122,7 +126,12 @@ def report_data(
 
 
 def _read(
-    topics: TopicSet, documents: Any, times: Any, bins: Any, n_documents: int
+    topics: TopicSet,
+    documents: Any,
+    times: Any,
+    bins: Any,
+    n_documents: int,
+    into: Sequence[Gatherer],
 ) -> tuple[TableCounts | None, RunningTop | None, TopicsOverTime | None]:
     """All that is counted in documents, from one pass."""
     n = whole_number("n_documents", n_documents, 0)
@@ -131,7 +140,8 @@ def _read(
     documents = with_times(documents, times)
     counts, best = TableCounts(topics), RunningTop(topics, n) if n else None
     in_bins = TimeCounts(topics, _bins(bins, documents))
-    n_read = gather(topics, documents, *[g for g in (counts, best, in_bins) if g is not None])
+    gatherers = [g for g in (counts, best, in_bins, *into) if g is not None]
+    n_read = gather(topics, documents, *gatherers)
     without = in_bins.n_without_time + in_bins.n_without_words
     if without == n_read and times is None:
         return counts, best, None

@@ -1,0 +1,201 @@
+"""What the routes of a service share, from its start to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from fastapi import Request
+
+from trustream.service import access
+from trustream.service.access import ANYBODY, Scope, Token
+from trustream.service.appending import Appender
+from trustream.service.documents_in import DocumentsIn
+from trustream.service.events import Events
+from trustream.service.live_model import LiveModel, LiveReport
+from trustream.service.problems import ProblemError
+from trustream.service.readers import Readers
+from trustream.service.settings import ServiceSettings
+from trustream.service.trainer_process import TrainerProcess
+from trustream.service.watcher import Watcher
+from trustream.store import open_store
+from trustream.store.protocol import Store
+
+COOKIE = "trustream_session"
+
+
+class Context:
+    """Threads, handles and what was read last, of one service.
+
+    Args:
+        settings: how it runs.
+    """
+
+    def __init__(self, settings: ServiceSettings) -> None:
+        self.settings = settings
+        self.started = time.time()
+        self.events = Events(settings.max_events)
+        self.readers = Readers(settings.store, settings.n_readers)
+        self.appender = Appender(settings.store)
+        # One thread makes records, whatever their number: it keeps words that it has met.
+        self.parser, self.documents_in = Readers(settings.store, 1), DocumentsIn()
+        with open_store(settings.store, create=False) as store:
+            self.store_settings = store.settings
+            self.title = store_title(store)
+        self.watcher = Watcher(settings, self.events, self.title)
+        # What was made of a report, as JSON, by name.
+        self.made: dict[str, tuple[LiveReport, bytes]] = {}
+        self.trainer = self._trainer() if settings.train else None
+        # What the store keeps of tokens, by the version that was read.
+        self._access: tuple[int | None, dict[str, Any]] | None = None
+
+    async def start(self) -> None:
+        """Begin."""
+        self.events.start()
+        self.appender.start()
+        await self.readers.run(self.watcher.start)
+        if self.trainer is not None:
+            self.trainer.start()
+
+    async def stop(self) -> None:
+        """End: answer what was begun, and close all handles."""
+        self.events.stop()
+        loop = asyncio.get_running_loop()
+        ends = [self.watcher.stop, self.parser.close, self.appender.close, self.readers.close]
+        if self.trainer is not None:
+            ends.insert(0, self.trainer.stop)
+        for end in ends:
+            await loop.run_in_executor(None, end)
+
+    def _trainer(self) -> TrainerProcess:
+        settings, events, watcher = self.settings, self.events, self.watcher
+        score: float | None = None
+
+        def tell(state: dict[str, Any]) -> None:
+            watcher.training = state
+            watcher.send_trainer()
+
+        def step(progress: dict[str, Any]) -> None:
+            nonlocal score
+            events.send("step", progress)
+            found = progress["last_score"]
+            if found is not None and found != score:
+                score = found
+                watcher.send_score(progress["n_steps"], found)
+
+        asked = {
+            "store": settings.store,
+            "model": settings.model,
+            "checkpoint_every": settings.checkpoint_every,
+            "n_jobs": settings.n_jobs,
+        }
+        return TrainerProcess(asked, tell, step)
+
+    # --- what is shown
+
+    @property
+    def model(self) -> LiveModel:
+        """The published model; a problem if there is none."""
+        model = self.watcher.model
+        if model is None:
+            raise ProblemError(
+                404,
+                "no-model",
+                f"{self.title} has no model {self.settings.model!r} yet: start a trainer "
+                "(trustream train, or trustream serve --train) and append documents",
+            )
+        return model
+
+    @property
+    def report(self) -> LiveReport:
+        """The last report; a problem if there is none yet."""
+        model, report = self.model, self.watcher.report
+        if report is None:
+            raise ProblemError(
+                503,
+                "not-ready",
+                f"the report on the model {model.name!r} is being computed: try again in a moment",
+                headers={"Retry-After": "1"},
+            )
+        return report
+
+    # --- who asks
+
+    async def sender(self, request: Request) -> Token | None:
+        """The token of a request; None if it has none that is valid."""
+        if not self.settings.requires_token:
+            return ANYBODY
+        secret = bearer(request) or request.cookies.get(COOKIE)
+        if not secret or len(secret) > 500:
+            return None
+        return await self.readers.run(lambda store: self._find(store, secret))
+
+    def _find(self, store: Store, secret: str) -> Token | None:
+        version, known = store.saved_version(access.SAVED), self._access
+        if known is None or known[0] != version:
+            known = self._access = version, access.load(store)
+        return access.lookup(known[1], secret)
+
+    @staticmethod
+    def no_token() -> ProblemError:
+        """The refusal of a request without a token that is valid."""
+        return ProblemError(
+            401,
+            "no-token",
+            "this service asks for a token: send it as Authorization: Bearer ..., or log in",
+            headers={"WWW-Authenticate": 'Bearer realm="trustream"'},
+        )
+
+    async def require(self, request: Request, scope: Scope) -> Token:
+        """The token of a request that allows something; a problem if it does not."""
+        token = request.scope.get("state", {}).get("token") or await self.sender(request)
+        if token is None:
+            raise self.no_token()
+        if not token.allows(scope):
+            raise ProblemError(
+                403,
+                "not-allowed",
+                f"the token {token.name!r} allows {', '.join(token.scopes)}, and this needs "
+                f"{scope}: make another by trustream token create",
+            )
+        return token
+
+
+def bearer(request: Request) -> str | None:
+    """The token in the header of a request."""
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    return secret.strip() if kind.lower() == "bearer" and secret.strip() else None
+
+
+def store_title(store: Store) -> str:
+    """The name of a store without its place: a file, or a database.
+
+    >>> import tempfile, trustream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db") as store:
+    ...         store_title(store)
+    'topics.db'
+    """
+    return store.name.split("?")[0].rstrip("/").rsplit("/", 1)[-1] or "store"
+
+
+def context_of(request: Request) -> Context:
+    """The context of the application that a request came to."""
+    context: Context = request.app.state.context
+    return context
+
+
+async def reading(request: Request) -> Token:
+    """Let a route begin only for those who may read."""
+    return await context_of(request).require(request, "read")
+
+
+async def appending(request: Request) -> Token:
+    """Let a route begin only for those who may append."""
+    return await context_of(request).require(request, "append")
+
+
+async def administering(request: Request) -> Token:
+    """Let a route begin only for administrators."""
+    return await context_of(request).require(request, "admin")

@@ -1,0 +1,235 @@
+"""Make records of what a request brings: one document, a list of them, or lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from trustream.feeds.errors import InvalidValue
+from trustream.feeds.items import Item
+from trustream.feeds.json_lines import json_record, parsed
+from trustream.feeds.options import MAX_DEPTH, Options
+from trustream.feeds.received_lines import ReceivedLines
+from trustream.feeds.rows import records_of
+from trustream.feeds.store_tokeniser import agreed_tokeniser
+from trustream.service.problems import ProblemError
+from trustream.store.coded_records import CodedRecords
+from trustream.store.errors import RecordError
+from trustream.store.limits import MAX_CHARACTERS
+from trustream.store.protocol import Store
+from trustream.store.records import Record
+from trustream.topics.time_bins import FARTHEST
+
+LINES = "application/x-ndjson"
+# Faults that are told of, at most.
+_MOST_FAULTS = 20
+_MILLISECONDS = "divide milliseconds by 1000"
+# Bytes of a body from which on loading compiled code pays.
+_LARGE = 20_000
+# Lines with this field are read one by one; also if its letters are escaped.
+_REPLACE = re.compile(rb'"replace"|\\u00[4-7]', re.IGNORECASE)
+# What feeds call a field that is wrong, and its name in JSON.
+_FIELDS = {"the text": "text", "the tokens": "tokens", "a token": "tokens", "the counts": "counts"}
+
+
+class DocumentsIn:
+    """Makes records of bodies, one after the other; in one thread.
+
+    >>> import tempfile, trustream
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with trustream.open_store(f"{folder}/topics.db") as store:
+    ...         records = DocumentsIn().read(store, b'{"id": 7, "text": "Cats"}', LINES, "key")
+    >>> records
+    [Record(key='7', words=['cats'], time=None, append_id='key:0', replace=False)]
+    """
+
+    def __init__(self) -> None:
+        self._lines: ReceivedLines | None = None
+
+    def read(
+        self, store: Store, body: bytes, kind: str, idempotency_key: str | None
+    ) -> Sequence[Record]:
+        """Records of a body, checked; a `ProblemError` names the fields that are wrong.
+
+        Args:
+            store: says how texts become words.
+            body: JSON, or lines of JSON.
+            kind: media type of the body.
+            idempotency_key: of the request: makes append ids of records that have none.
+        """
+        options = reading_options(store)
+        if self._lines is None or self._lines.options != options:
+            self._lines = ReceivedLines(options)
+        if kind == LINES:
+            records = _of_lines(body, self._lines)
+        else:
+            # A compiled tokeniser pays for many documents.
+            quick = len(body) > _LARGE
+            records = _of_values(_values(body), self._lines.coded if quick else options)
+        return records if idempotency_key is None else _with_ids(records, idempotency_key)
+
+
+def _of_lines(body: bytes, lines: ReceivedLines) -> Sequence[Record]:
+    if not _REPLACE.search(body):
+        found, faults = [], []
+        for item in lines.items(body):
+            if isinstance(item, Item) and item.bad is not None:
+                faults.append(_fault(item.bad.field, item.bad.problem, line=item.line))
+                if len(faults) == _MOST_FAULTS:
+                    break
+            else:
+                found.append(item)
+        if faults:
+            raise _refusal(faults)
+        records = records_of(found)
+        _check_times(records)
+        return records
+    return _of_values(_parsed_lines(body), lines.options)
+
+
+def _of_values(
+    values: Iterable[tuple[int | None, int | None, Any]], options: Options
+) -> Sequence[Record]:
+    """Records of JSON values, each with its line or its place in a list."""
+    records: list[Record] = []
+    faults: list[dict[str, Any]] = []
+    for line, place, value in values:
+        try:
+            if isinstance(value, InvalidValue):
+                raise value
+            records.append(_record(value, options))
+        except InvalidValue as error:
+            faults.append(_fault(error.args[0], str(error), line, place))
+            if len(faults) == _MOST_FAULTS:
+                break
+    if faults:
+        raise _refusal(faults)
+    return records
+
+
+def _check_times(records: Sequence[Record]) -> None:
+    """Times of lines that were read without a look at each."""
+    times = records.times if isinstance(records, CodedRecords) else [r.time for r in records]
+    for place, time in enumerate(times or ()):
+        if time is not None and abs(time) > FARTHEST:
+            message = f"the time is {time:g}, expected seconds since 1970; {_MILLISECONDS}"
+            raise _refusal([{"field": "time", "message": message, "index": place}])
+
+
+def _with_ids(records: Sequence[Record], key: str) -> Sequence[Record]:
+    """Records with an append id each, made of the key of their request and their place."""
+    if isinstance(records, CodedRecords):
+        given = records.append_ids or [None] * len(records)
+        return replace(records, append_ids=[_id(one, key, i) for i, one in enumerate(given)])
+    return [
+        replace(record, append_id=_id(record.append_id, key, i)) for i, record in enumerate(records)
+    ]
+
+
+def _id(given: str | None, key: str, place: int) -> str:
+    return f"{key}:{place}" if given is None else given
+
+
+def record_problem(error: RecordError) -> ProblemError:
+    """The refusal of records that the store cannot take."""
+    fault = {"field": None, "message": str(error.problem), "index": error.index}
+    return _refusal([fault])
+
+
+def reading_options(store: Store) -> Options:
+    """How texts become words of a store, and what it keeps of them."""
+    try:
+        tokenise = agreed_tokeniser(store, None, "documents that come by HTTP")
+        tokenise("")
+    except (ValueError, ImportError):
+        # A function of Python's that is not here, or words by a package that is not installed.
+        tokenise = _no_tokeniser
+    return Options(tokenise=tokenise, keep_text=store.settings.keep_text, require_id=True)
+
+
+def _no_tokeniser(text: str) -> Sequence[str]:
+    raise InvalidValue(
+        "cannot be split into words here",
+        field="the text",
+        expected="tokens or counts",
+        advice="a Python function or package that the service lacks makes words of this store's "
+        "texts; trustream tokeniser STORE sets another",
+    )
+
+
+def _record(value: Any, options: Options) -> Record:
+    record = json_record(value, options)
+    replaces = value.get("replace", False)
+    if not isinstance(replaces, bool):
+        raise InvalidValue(f"is {replaces!r:.60}", field="replace", expected="true or false")
+    if record.time is not None and abs(record.time) > FARTHEST:
+        raise InvalidValue(
+            f"is {record.time:g}", field="time", expected="seconds since 1970", advice=_MILLISECONDS
+        )
+    title = value.get("title")
+    if title is not None and not isinstance(title, str):
+        raise InvalidValue(f"is a {type(title).__name__}", field="title", expected="a string")
+    return replace(record, replace=True) if replaces else record
+
+
+def _values(body: bytes) -> list[tuple[int | None, int | None, Any]]:
+    try:
+        text = body.decode()
+    except UnicodeDecodeError as error:
+        raise ProblemError(
+            400, "malformed-body", f"the body is not UTF-8 (byte {error.start}): send JSON as UTF-8"
+        ) from None
+    try:
+        value = parsed(text, MAX_DEPTH)
+    except InvalidValue as error:
+        raise ProblemError(400, "malformed-body", f"the body is {error}") from None
+    if isinstance(value, list):
+        return [(None, place, one) for place, one in enumerate(value)]
+    return [(None, None, value)]
+
+
+def _parsed_lines(body: bytes) -> Iterator[tuple[int | None, int | None, Any]]:
+    for number, line in enumerate(body.split(b"\n"), 1):
+        if line.strip():
+            try:
+                yield number, None, parsed(line.decode(), MAX_DEPTH)
+            except UnicodeDecodeError:
+                yield number, None, InvalidValue("not UTF-8")
+            except InvalidValue as error:
+                yield number, None, error
+
+
+def _fault(
+    named: str | None, message: str, line: int | None = None, index: int | None = None
+) -> dict[str, Any]:
+    field = named
+    if named is not None:
+        field = "counts" if named.startswith("the count of") else _FIELDS.get(named, named)
+        field = field.removeprefix("the ")
+    fault: dict[str, Any] = {"field": field, "message": message}
+    if line is not None:
+        fault["line"] = line
+    if index is not None:
+        fault["index"] = index
+    return fault
+
+
+def _refusal(faults: Sequence[dict[str, Any]]) -> ProblemError:
+    first = faults[0]
+    where = f"line {first['line']}: " if "line" in first else ""
+    if "index" in first:
+        where = f"document {first['index']} (from 0): "
+    return ProblemError(
+        422, "invalid-document", f"{where}{first['message']}. Nothing was added", faults
+    )
+
+
+def check_idempotency_key(key: str | None) -> str | None:
+    """The key, if it leaves room for the place of a record in an append id."""
+    longest = MAX_CHARACTERS - 20
+    if key is not None and not (1 <= len(key) <= longest and key.isprintable()):
+        fault = {"field": "Idempotency-Key", "message": f"expected 1 to {longest} characters"}
+        raise ProblemError(422, "invalid-request", f"Idempotency-Key: {fault['message']}", [fault])
+    return key

@@ -1,0 +1,55 @@
+"""Read a store from several threads at once, each with a handle of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from trustream.store import open_store
+from trustream.store.protocol import Store
+
+T = TypeVar("T")
+
+
+class Readers:
+    """Threads that read a store; calls of one store would wait for each other.
+
+    Args:
+        url: address of the store.
+        n: threads.
+
+    >>> import tempfile, asyncio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     open_store(f"{folder}/topics.db").close()
+    ...     readers = Readers(f"{folder}/topics.db", 2)
+    ...     asyncio.run(readers.run(lambda store: store.totals().documents))
+    ...     readers.close()
+    0
+    """
+
+    def __init__(self, url: str, n: int) -> None:
+        self._url = url
+        self._local = threading.local()
+        self._opened: list[Store] = []
+        self._pool = ThreadPoolExecutor(n, "trustream-reader")
+
+    async def run(self, work: Callable[[Store], T]) -> T:
+        """Do some work with a store in one of the threads, and return what it returns."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._pool, self._call, work)
+
+    def _call(self, work: Callable[[Store], T]) -> T:
+        store = getattr(self._local, "store", None)
+        if store is None:
+            store = self._local.store = open_store(self._url, create=False)
+            self._opened.append(store)
+        return work(store)
+
+    def close(self) -> None:
+        """Wait for what is being read, and close all handles."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        for store in self._opened:
+            store.close()

@@ -1,0 +1,59 @@
+// Ask the service. Answers are JSON; refusals are problems (RFC 9457).
+
+const API = "/api/v1/";
+const SECONDS = 20;
+
+// Why a request has no answer: `status` is 0 if the service was not reached.
+export class ApiProblem extends Error {
+  constructor(status, type, detail) {
+    super(detail);
+    this.status = status;
+    this.type = type.replace("urn:trustream:problem:", "");
+  }
+}
+
+let refused = () => {};
+
+// Call this function when the service asks for a token.
+export function onRefused(handler) {
+  refused = handler;
+}
+
+// ask("topics/3"), ask("infer", {body: {texts: ["..."]}}), ask("session", {method: "DELETE"})
+export async function ask(path, { method = null, body = null, query = {} } = {}) {
+  const address = new URL(API + path, location.origin);
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== null && value !== undefined) address.searchParams.set(name, value);
+  }
+  const options = { method: method ?? (body === null ? "GET" : "POST"), headers: { Accept: "application/json" } };
+  if (body !== null) {
+    options.headers["Content-Type"] = "application/json";
+    options.body = JSON.stringify(body);
+  }
+  options.signal = AbortSignal.timeout(1000 * SECONDS);
+  let response;
+  let content = null;
+  try {
+    response = await fetch(address, options);
+    if (response.status !== 204) content = await response.json();
+  } catch (error) {
+    if (response && !response.ok) throw new ApiProblem(response.status, "", `The service answered ${response.status}.`);
+    throw new ApiProblem(0, "unreachable", "The service cannot be reached.");
+  }
+  if (response.ok) return content;
+  const problem = new ApiProblem(response.status, String(content?.type ?? ""), String(content?.detail ?? response.statusText));
+  if (response.status === 401 && path !== "session") refused();
+  throw problem;
+}
+
+// The address of something with a name of its own. A browser takes the ids "." and ".." for steps
+// in a path, in whatever way they are written.
+export function named(folder, id) {
+  if (id === "." || id === "..") throw new ApiProblem(404, "no-document", `A browser cannot ask for ${JSON.stringify(id)}.`);
+  return `${folder}/${encoded(id)}`;
+}
+
+// For an address; half characters, which addresses cannot have, become question marks.
+export function encoded(text) {
+  return encodeURIComponent(String(text).toWellFormed?.() ?? String(text).replace(/[\ud800-\udfff]/g, "?"));
+}

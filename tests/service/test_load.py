@@ -1,0 +1,115 @@
+"""Many clients at once, while a trainer runs and processes are killed: nothing lost or doubled.
+
+Clients keep a ledger: what was acknowledged is in the store once, with all its words.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from benchmarks.service.clients import Ledger, check, load, prepared
+from benchmarks.service.processes import ServiceProcess, kill, until
+from trustream.store import open_store
+from trustream.streaming.setup import init_store
+
+OPTIONS = "--train", "--jobs", "1", "--checkpoint-every", "1", "--sample", "1000"
+
+
+@pytest.fixture
+def service(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServiceProcess]:
+    path = str(tmp_path / "loaded.db")
+    if getattr(request, "param", "sqlite") == "postgres":
+        path = f"{request.getfixturevalue('server').url}&schema=load_{tmp_path.name}"
+    init_store(path, 5, batch_size=100, min_documents=1)
+    found = ServiceProcess(path, tmp_path / "log", *OPTIONS)
+    found.start()
+    yield found
+    if found.process is not None and found.process.poll() is None:
+        some = found.children()
+        found.kill()
+        kill(some)
+
+
+def killing(service: ServiceProcess, n: int, pause: float) -> Callable[..., None]:
+    """Kill the service n times, every second time together with its trainer; start it again."""
+
+    def during(over: Callable[[], bool]) -> None:
+        rng = random.Random(0)
+        for i in range(n):
+            time.sleep(pause * rng.random())
+            trainers = service.children()
+            service.kill()
+            if i % 2:
+                kill(trainers)
+            service.start()
+
+    return during
+
+
+def finished(service: ServiceProcess, ledger: Ledger) -> None:
+    assert service.stop() == 0, service.log.read_text()[-2000:]
+    check(service.store, ledger)
+    with open_store(service.store) as store:
+        assert store.totals().documents == len(ledger.acknowledged)
+
+
+def test_clients_under_load(service: ServiceProcess) -> None:
+    ledger = prepared(service)
+    calm = load(service, seconds=2, n_writers=6, n_readers=2, bulk=20, rate=None, name="a")
+    assert not calm.errors and calm.acknowledged and calm.reads
+    # Killed under load: what was acknowledged stays, what was not is sent again.
+    during = killing(service, 2, 0.5)
+    killed = load(
+        service, seconds=4, n_writers=4, n_readers=1, bulk=20, rate=400, name="b", during=during
+    )
+    assert killed.errors
+    ledger.acknowledged |= calm.acknowledged | killed.acknowledged
+    finished(service, ledger)
+
+
+BOTH = pytest.mark.parametrize("service", ["sqlite", "postgres"], indirect=True)
+
+
+@pytest.mark.slow
+@BOTH
+def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
+    """32 clients append 3,000 documents per second together, 8 read, and a trainer learns."""
+    before = prepared(service)
+    ledger = load(service, seconds=60, n_writers=32, n_readers=8, bulk=100, rate=3000)
+    p50, p99 = (1000 * ledger.quantile(q) for q in (0.5, 0.99))
+    print(
+        f"{ledger.rate:,.0f} documents/s; {len(ledger.reads)} reads, p50 {p50:.0f} ms, p99 "
+        f"{p99:.0f} ms"
+    )
+    assert not ledger.errors
+    ledger.acknowledged |= before.acknowledged
+    status = read_status(service)
+    assert status["training"]["n_restarts"] == 0 and status["model"]["n_steps"] > 0
+    finished(service, ledger)
+
+
+@pytest.mark.slow
+@BOTH
+def test_fifty_kills_under_load(service: ServiceProcess) -> None:
+    before = prepared(service)
+    ledger = load(
+        service, seconds=None, n_writers=32, n_readers=8, bulk=50, rate=3000,
+        during=killing(service, 50, 1.0),
+    )  # fmt: skip
+    print(f"50 kills, {len(ledger.acknowledged):,} documents, {len(ledger.errors)} retries")
+    ledger.acknowledged |= before.acknowledged
+    until(lambda: read_status(service))
+    finished(service, ledger)
+
+
+def read_status(service: ServiceProcess) -> dict[str, dict[str, int]]:
+    connection = service.connection()
+    connection.request("GET", "/api/v1/status")
+    found: dict[str, dict[str, int]] = json.loads(connection.getresponse().read())
+    return found
