@@ -23,7 +23,7 @@ def test_an_empty_store(empty_store: DocumentStore) -> None:
 def test_before_and_after_training(empty_store: DocumentStore) -> None:
     empty_store.append(records(100))
     assert status(empty_store).model is None
-    with StreamTrainer(empty_store, 3, batch_size=10) as trainer:
+    with StreamTrainer(empty_store, 3, batch_size=10, population=10**6) as trainer:
         last = trainer.run(steps=16)
         found = status(empty_store)
     assert last is not None and last.score is not None
@@ -33,7 +33,8 @@ def test_before_and_after_training(empty_store: DocumentStore) -> None:
     assert (model.n_topics, model.n_steps) == (3, 16)
     assert model.rho == pytest.approx(last.step.rho)
     assert (model.last_score, model.best_score) == (trainer.last_score, trainer.best_score)
-    # The rate is that for what the store holds now: it begins anew when the store has doubled.
+    # The rate is that for what the store holds now: it begins anew when the store has doubled, as
+    # long as it has fewer documents than the population.
     empty_store.append(records(1000, first=100))
     with StreamTrainer(empty_store, batch_size=10) as trainer:
         trainer.run(steps=1)
