@@ -84,6 +84,7 @@ NOT_OF_A_COMMAND = {
     },
     "a Python function that no command can be given": {"tokenise"},
     "a limit without an option; what else to do is said": {"max_document_tokens"},
+    "a part of a header of HTTP": {"realm"},
 }  # fmt: skip
 
 

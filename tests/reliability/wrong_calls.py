@@ -127,6 +127,17 @@ BY_HAND: list[list[Any]] = [
     ["choose-k", "negative.npy"], ["choose-k", "nan.npy"], ["choose-k", "text.npy"],
     ["choose-k", "flat.npy"], ["choose-k", "solid.npy"], ["choose-k", "cut.npz"],
     ["choose-k", "good.model"], ["choose-k", NO_SERVER], ["choose-k", "good.db", "--format", "csv"],
+    # The service, which never comes to serve, and its tokens.
+    ["serve"], ["serve", "none.db"], ["serve", "folder"], ["serve", NO_SERVER],
+    ["serve", "good.db", "--port", 70_000],
+    ["serve", "good.db", "--host", "no such host"], ["serve", "good.db", "--host", "\x1b[31m"],
+    ["serve", "good.db", "--token-file", "none"], ["serve", "good.db", "--token-file", "folder"],
+    ["serve", "good.db", "--token-file", "good_words.txt"],
+    ["token"], ["token", "none"], ["token", "create", "good.db"], ["token", "list", "none.db"],
+    ["token", "create", "good.db", "x", "--scope", "all"],
+    ["token", "create", "good.db", "\x1b[31m"],
+    ["token", "create", "good.db", "x", "--scope", "read", "--days", "nan"],
+    ["token", "revoke", "good.db", "nobody\x1b[31m"], ["token", "list", NO_SERVER],
 ]  # fmt: skip
 # Not wrong, only odd.
 ODD: list[list[Any]] = [
@@ -164,16 +175,25 @@ def check(arguments: list[Any], code: int, out: str, err: str) -> None:
         assert lines[0].startswith("Usage: "), (arguments, err)
         # Choices come below the error. With no command at all the whole help is the answer.
         last = [line for line in lines if not line.startswith("\t")][-1]
-        assert last.startswith("Error: ") or not arguments, (arguments, err)
+        has_no_command = not arguments or arguments in [[name] for name in _groups()]
+        assert last.startswith("Error: ") or has_no_command, (arguments, err)
     else:
         assert code == ExitCode.DONE and not lines, (arguments, code, err)
 
 
+def _groups() -> dict[str, click.Group]:
+    """Commands that have commands of their own."""
+    return {k: found for k, found in main.commands.items() if isinstance(found, click.Group)}
+
+
 def generated(rng: np.random.Generator, files: list[str]) -> list[Any]:
     """A random command with random files and options, most of them wrong; it comes to an end."""
-    name = str(rng.choice([name for name in main.commands if name != "demo"]))
+    name = str(rng.choice([name for name in main.commands if name not in _ENDLESS]))
     command = main.commands[name]
     arguments: list[Any] = [name]
+    if isinstance(command, click.Group):
+        arguments.append(str(rng.choice([*command.commands])))
+        command = command.commands[arguments[-1]]
     for parameter in command.params:
         if parameter.param_type_name == "argument":
             # Mostly as many as it takes, or all calls would fail at that.
@@ -192,6 +212,8 @@ def generated(rng: np.random.Generator, files: list[str]) -> list[Any]:
     return arguments + extra.get(name, [])
 
 
+# They go on until somebody ends them.
+_ENDLESS = ("demo", "serve")
 # They wait for more, print the help, or ask for the traceback.
 _NEVER = ("follow", "help", "debug")
 

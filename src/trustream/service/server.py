@@ -148,9 +148,14 @@ def _prepared(
         settings = replace(settings, requires_token=True)
     # A store that is not there is said so here, and not in a log.
     open_store(settings.store, create=False).close()
-    if settings.requires_token:
-        _see_to_token(settings, host, on_token)
+    # First: a token that is shown once should be that of a service that runs.
     bound = _bind(host, port)
+    try:
+        if settings.requires_token:
+            _see_to_token(settings, host, on_token)
+    except BaseException:
+        bound.close()
+        raise
     port = bound.getsockname()[1]
     GuardedProtocol.most = _connections(settings.max_connections)
     config = uvicorn.Config(
@@ -232,8 +237,9 @@ def _bind(host: str, port: int) -> socket.socket:
         bound.set_inheritable(False)
     except OSError as error:
         bound.close()
+        option = "--host" if isinstance(error, socket.gaierror) else "--port"
         raise ValueError(
-            f"cannot listen at {host}, port {port} ({error.strerror}): choose another --port"
+            f"cannot listen at {host}, port {port} ({error.strerror}): choose another {option}"
         ) from error
     return bound
 
