@@ -9,7 +9,7 @@ import httpx
 
 from tests.service.clients import events, until
 from tests.service.conftest import N_DOCUMENTS
-from trustream.service import history, schemas
+from trustream.service import ServiceSettings, history, schemas, serving
 from trustream.store import Record, open_store
 from trustream.streaming.training_run import prepared_trainer, train
 
@@ -54,6 +54,27 @@ def test_events_tell_what_others_do(address: str, client_of: Callable[..., httpx
             break
     assert client.get("/api/v1/status").json()["model"]["n_steps"] == 17
     stream.close()
+
+
+def test_a_damaged_model_is_not_called_none(address: str) -> None:
+    """It is said at once; the service goes on, and takes the next model that can be read."""
+    with open_store(address) as store:
+        good = store.load("model")
+        assert good is not None
+        store.save("model", good[:100])
+        with (
+            serving(ServiceSettings(address)) as service,
+            httpx.Client(base_url=service, trust_env=False) as client,
+        ):
+
+            def topics() -> httpx.Response:
+                return client.get("/api/v1/topics", timeout=60)
+
+            (answer,) = until(lambda: [found for found in [topics()] if found.status_code != 404])
+            assert answer.status_code == 503 and answer.json()["type"].endswith("model-unreadable")
+            assert client.get("/api/v1/status").json()["totals"]["documents"] == N_DOCUMENTS
+            store.save("model", good)
+            until(lambda: topics().status_code == 200)
 
 
 def test_history_and_changes(address: str, client_of: Callable[..., httpx.Client]) -> None:

@@ -98,6 +98,13 @@ class Context:
     def model(self) -> LiveModel:
         """The published model; a problem if there is none."""
         model = self.watcher.model
+        if model is None and self.watcher.is_refused:
+            raise ProblemError(
+                503,
+                "model-unreadable",
+                f"the model {self.settings.model!r} of {self.title} cannot be read, and the log of "
+                "the service says why: restore the store from a copy, or serve another --model",
+            )
         if model is None:
             raise ProblemError(
                 404,

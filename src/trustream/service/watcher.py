@@ -45,6 +45,7 @@ class Watcher:
         totals: of the store.
         trainer: who holds the lease of the model.
         problem: why the store cannot be read; None if it can.
+        is_refused: whether a model was published that cannot be read; the log says why.
     """
 
     def __init__(self, settings: ServiceSettings, events: Events, title: str) -> None:
@@ -127,6 +128,11 @@ class Watcher:
             self._events.send("totals", event)
             self._wake.set()
 
+    @property
+    def is_refused(self) -> bool:
+        """See the class."""
+        return self._refused is not None
+
     def _load(self, store: Store, found: tuple[int, int]) -> None:
         try:
             model = load_live(store, self._settings.model)
@@ -137,7 +143,7 @@ class Watcher:
             return
         if model is None:
             return
-        self.model = model
+        self.model, self._refused = model, None
         now = time.time()
         self._events.send("model", {"time": now, "model": self.published()})
         if model.last_score is not None:
