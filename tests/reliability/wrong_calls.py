@@ -25,7 +25,7 @@ _PROGRESS = r".*: [\d,.]+( of [\d,.]+)? (bytes|[kMG]B|rows|documents|users|recor
 _ASIDE = re.compile(
     rf"left out: |Warning: |{_PROGRESS}|.*: step \d+ of |\d+ users, |step \d|"
     r"trustream: compiling its kernels|To replace it |[\d,]+ phrases in [\d,]+ words|"
-    r".*: there are no documents in it yet; waiting for "
+    r".*: there are no documents in it yet; waiting for |Keep it: it is not shown again"
 )
 _DEFINED = {int(code) for code in ExitCode}
 
