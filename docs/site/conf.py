@@ -24,7 +24,13 @@ include_patterns = [
     "CHANGELOG.md",
     "experiments/published/README.md",
 ]
-exclude_patterns = ["**/.venv", "docs/site", "docs/tutorials/*.md", "**/README.txt"]
+exclude_patterns = [
+    "**/.venv",
+    "docs/site",
+    "docs/tutorials",
+    "docs/gallery/*.ipynb",
+    "docs/gallery/*.py",
+]
 
 extensions = [
     "myst_parser",
@@ -33,6 +39,7 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx.ext.viewcode",
     "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 myst_heading_anchors = 4
@@ -48,6 +55,18 @@ napoleon_use_rtype = False
 napoleon_use_admonition_for_examples = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": [str(ROOT / "docs/tutorials")],
+    "gallery_dirs": [str(ROOT / "docs/gallery")],
+    "filename_pattern": "plot_",
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+    "within_subsection_order": "ExampleTitleSortKey",
+}
 
 html_theme = "pydata_sphinx_theme"
 html_title = "trustream"
