@@ -24,8 +24,8 @@ print(len(found), "docstrings, for example", found[0].name)
 
 # %%
 # A store is one file. One of ten documents is held out to score the model. Here 250 documents
-# arrive at a time, and the trainer makes some steps after each arrival; as commands, ``trustream ingest``
-# and ``trustream train`` do both at the same time.
+# arrive at a time, and the trainer makes some steps after each arrival; as commands,
+# ``trustream ingest`` and ``trustream train`` do both at the same time.
 
 folder = tempfile.TemporaryDirectory()
 store = trustream.open_store(Path(folder.name, "texts.db"), min_documents=5, held_out=0.1)
