@@ -244,8 +244,9 @@ class TrainerSteps:
 
     @staticmethod
     def of(checkpoint: Any) -> Any:
-        """The bits of a checkpoint."""
-        state, rest = checkpoint.state, replace(checkpoint, model=None, names=None, state=None)
+        """The bits of a checkpoint, without scores, which are found after the step."""
+        scores = {"best_score": None, "last_score": None}
+        state, rest = checkpoint.state, replace(checkpoint, model=None, state=None, **scores)
         if state.mean is not None:  # two of its numbers are set by each step, and not saved
             state = replace(state, mean=replace(state.mean, weight=1.0, new_share=0.0))
         return [*snapshot(state), repr(rest)]
