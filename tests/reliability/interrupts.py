@@ -1,7 +1,9 @@
 """Interrupt calls as Ctrl-C does: at a chosen moment, or by a signal after a random time.
 
 `interrupted` traces a call and raises KeyboardInterrupt at any chosen moment of those at which a
-real one can come; `interrupter` sends signals, which also reach calls that are not Python.
+real one can come. `places` lists all moments in the library's own code, and `interrupted_at`
+interrupts at one of them, and once more after it: with these, all are tried one after the other.
+`interrupter` sends signals, which also reach calls that are not Python.
 """
 
 from __future__ import annotations
@@ -9,13 +11,17 @@ from __future__ import annotations
 import dis
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+import trustream
 
 # Where CPython looks whether a signal has come: when a function or another turn of a loop begins,
 # and when a call has returned. Elsewhere, such as between a lock's acquisition and the block that
@@ -65,13 +71,121 @@ def interrupted(work: Callable[[], object], moment: int) -> bool:
 
 
 def _traced(work: Callable[[], object], after: int | None) -> _Tracer:
-    tracer, before = _Tracer(after), sys.gettrace()
+    tracer = _Tracer(after)
+    with _tracing(tracer):
+        work()
+    return tracer
+
+
+@contextmanager
+def _tracing(tracer: Callable[..., Any]) -> Iterator[None]:
+    before, reported = sys.gettrace(), sys.unraisablehook
+
+    def unraisable(problem: Any) -> None:
+        # One that comes while something is collected is noticed by nobody, and the work goes on.
+        if not issubclass(problem.exc_type, KeyboardInterrupt):
+            reported(problem)
+
+    sys.unraisablehook = unraisable
     sys.settrace(tracer)
     try:
-        work()
+        yield
     finally:
         sys.settrace(before)
-    return tracer
+        sys.unraisablehook = reported
+
+
+# --- at every moment in turn
+
+_SOURCE = str(Path(trustream.__file__).parent)
+
+
+class Place(NamedTuple):
+    """A moment in the code of the library.
+
+    Attributes:
+        code: which function.
+        offset: the instruction that comes next.
+        turn: the how many-eth time that it comes there, from 1.
+    """
+
+    code: CodeType
+    offset: int
+    turn: int
+
+    def __str__(self) -> str:
+        file = Path(self.code.co_filename).relative_to(_SOURCE)
+        lines = [line for start, stop, line in self.code.co_lines() if start <= self.offset < stop]
+        return f"{file}:{lines[0] if lines else '?'} in {self.code.co_qualname}, turn {self.turn}"
+
+
+class _Places:
+    """Lists the places that this thread passes, and interrupts it at one."""
+
+    def __init__(self, stop: Place | None = None, then: int | None = None) -> None:
+        self.passed: list[Place] = []
+        self._stop, self._then = stop, then
+        self._turns: Counter[tuple[CodeType, int]] = Counter()
+        self._last: dict[FrameType, int] = {}
+        self.n_after = 0
+
+    def __call__(self, frame: FrameType, event: str, argument: Any) -> Any:
+        if not frame.f_code.co_filename.startswith(_SOURCE):
+            return None
+        frame.f_trace_opcodes, frame.f_trace_lines = True, False
+        if event == "opcode":
+            last, self._last[frame] = self._last.get(frame), frame.f_lasti
+            if last is not None and _is_moment(frame.f_code)[last]:
+                where = frame.f_code, frame.f_lasti
+                self._turns[where] += 1
+                place = Place(*where, self._turns[where])
+                self.passed.append(place)
+                if place == self._stop:
+                    if self._then is not None:
+                        sys.setprofile(self._again)
+                    raise KeyboardInterrupt
+        elif event == "return":
+            self._last.pop(frame, None)
+        return self
+
+    def _again(self, frame: FrameType, event: str, argument: Any) -> None:
+        # Raising has ended the tracing. What tells of calls goes on, and what handles the first
+        # interrupt consists of calls.
+        if frame.f_code.co_filename.startswith(_SOURCE):
+            self.n_after += 1
+            if self.n_after == self._then:
+                raise KeyboardInterrupt
+
+
+def places(work: Callable[[], object]) -> list[Place]:
+    """All places that the work passes, in order."""
+    tracer = _Places()
+    with _tracing(tracer):
+        work()
+    return tracer.passed
+
+
+def last_turns(passed: list[Place]) -> list[Place]:
+    """Of places that are passed several times only the last turn."""
+    last = {(place.code, place.offset): place.turn for place in passed}
+    return [place for place in passed if place.turn == last[place.code, place.offset]]
+
+
+def interrupted_at(work: Callable[[], object], place: Place, then: int | None = None) -> int | None:
+    """Do the work, interrupted there, and again at the then-th call or return that follows.
+
+    Returns how many calls and returns followed, the second interrupt included; None if the work was
+    done in spite of all.
+    """
+    tracer = _Places(place, then)
+    try:
+        with _tracing(tracer):
+            work()
+    except KeyboardInterrupt:
+        return tracer.n_after
+    finally:
+        sys.setprofile(None)
+    return None
 
 
 # --- by signals

@@ -10,9 +10,11 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
+from tests.helpers import snapshot
 from tests.pets_and_money import MONEY, PETS, records
 from trustream import LatentDirichletAllocation
 from trustream.store import DocumentStore, Record
@@ -80,6 +82,20 @@ def test_long_streams_are_consumed_as_needed(model: Any, monkeypatch: pytest.Mon
 
     stream = infer(model, endless())
     assert [next(stream).row for _ in range(3)] == [0, 1, 2] and taken == 4
+
+
+def test_a_model_that_learns_meanwhile(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It says so, and neither gives wrong topics nor spoils the model."""
+    monkeypatch.setattr(inference, "_CHUNK", 2)
+    frame = pd.DataFrame(np.eye(4) + 1, columns=["cat", "dog", "bank", "rate"])
+    model, alone = (LatentDirichletAllocation(2, random_state=0).fit(frame) for _ in range(2))
+    found = infer(model, [["cat", "dog"]] * 10)
+    next(found)
+    for learning in (model, alone):
+        learning.partial_fit(frame)
+    with pytest.raises(RuntimeError, match="has learned since this was taken"):
+        list(found)
+    assert snapshot(model._state) == snapshot(alone._state)
 
 
 def test_the_largest_topics_come_first(model: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -265,6 +266,18 @@ def test_a_step_is_taken_wholly_or_not_at_all(has_new: bool) -> None:
         assert bits(model) == after
     assert hit > 15 and model.topic_info().n_documents == model.n_documents_ == 60 + 40 * 9
     assert len(model.words_) == 30 + 40 * has_new
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_copy_leaves_the_model_as_it_is(copied: Any) -> None:
+    """What is remembered of an earlier look must not be put back."""
+    model = TopicModel(2, random_state=0).fit(mixed_texts(30))
+    model.topic_info()
+    model.partial_fit(mixed_texts(20))
+    before = snapshot(model.estimator_._state)
+    again = copied(model)
+    assert snapshot(model.estimator_._state) == before == snapshot(again.estimator_._state)
+    pd.testing.assert_frame_equal(model.topic_info().frame(), again.topic_info().frame())
 
 
 def test_errors_leave_everything_as_it_was() -> None:

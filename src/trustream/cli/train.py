@@ -128,7 +128,6 @@ def train(
 
 def _prepared(found: Any, store: str, name: str, checkpoint_every: float, jobs: int | None) -> Any:
     """A trainer of the store's model; errors name options of the command."""
-    from trustream.store.lease import LeaseHeldError
     from trustream.streaming.published import MissingModelError, model_names
     from trustream.streaming.training_run import prepared_trainer
 
@@ -145,9 +144,6 @@ def _prepared(found: Any, store: str, name: str, checkpoint_every: float, jobs: 
             f"{', '.join(map(repr, names))} (--model NAME). To add it: {init} --model "
             f"{shlex.quote(name)} --topics K"
         ) from error
-    except LeaseHeldError as error:
-        hint = " (--model NAME)" if str(error).endswith("of another name") else ""
-        raise LeaseHeldError(f"{error}{hint}", error.lease) from error
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from functools import cache
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.metaestimators import available_if
@@ -100,10 +100,12 @@ class VariationalEstimator(Bounds):
         -------
         self
         """
-        with self._unchanged_on_error():
-            return self._fit(X)
+        draft = self._draft()
+        draft._fit(X)
+        self._become(draft)
+        return self
 
-    def _fit(self, X: Any) -> Any:
+    def _fit(self, X: Any) -> None:
         self._validate_params()
         goes_on = self.warm_start and self.__sklearn_is_fitted__()
         if goes_on:
@@ -130,7 +132,6 @@ class VariationalEstimator(Bounds):
             self._n_samples_seen = X.shape[0]
             self._mean_tokens = size.n_tokens / size.n_documents
             self._finish(watched)
-        return self
 
     def _n_starts(self, size: DataSize) -> int:
         """Starts that are tried on so much data."""
@@ -227,8 +228,23 @@ class VariationalEstimator(Bounds):
         -------
         self
         """
+        self._step_as(self._draft(), X)
+        return self
+
+    def _step_as(self, draft: Self, X: Any) -> None:
+        """Take a step on these rows as a draft does, in which more may have been changed."""
+        before = self.__dict__.get("_kept")
+        info = draft._learn(X)
+        # The step is done with this call, and not before.
+        self._become(draft)
+        if before is not None:
+            before.replaced()
+        if self.callback is not None:
+            self.callback(self._shown, info)
+
+    def _learn(self, X: Any) -> Info:
         first = not self.__sklearn_is_fitted__()
-        with self._unchanged_on_error(), threads.one_blas_thread():
+        with threads.one_blas_thread():
             self._validate_params()
             if not first:
                 self._check_unchanged()
@@ -248,18 +264,10 @@ class VariationalEstimator(Bounds):
                 value = self._start_value(state, X, n_documents) if n_starts > 1 else 0.0
                 if best is None or value > best[0]:
                     best = (value, state, info)
-            _, state, info = best  # type: ignore[misc]
-            # The step is done with this call, which no interrupt divides.
-            self.__dict__.update(
-                _kept=Restorable(state),
-                _rng=rng,
-                _n_samples_seen=seen,
-                _mean_tokens=length,
-                n_iter_=getattr(self, "n_iter_", 1),
-            )
-        if self.callback is not None:
-            self.callback(self._shown, info)
-        return self
+            _, self._state, info = best  # type: ignore[misc]
+            self._rng, self._n_samples_seen, self._mean_tokens = rng, seen, length
+            self.n_iter_ = getattr(self, "n_iter_", 1)
+        return info
 
     def _step(
         self,

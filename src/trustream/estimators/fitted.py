@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,23 +18,6 @@ from trustream.inference.population import published
 from trustream.inference.restoring import Restorable
 from trustream.inference.state import State
 from trustream.learning import state_arrays
-
-
-class _Unchanged:
-    """See `Fitted._unchanged_on_error`.
-
-    Not a generator, which would put back what it remembers when it is collected, much later.
-    """
-
-    def __init__(self, estimator: Any) -> None:
-        self._estimator, self._before = estimator, estimator.__dict__.copy()
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
-            self._estimator.__dict__ = self._before
 
 
 class Fitted(BaseEstimator):
@@ -111,11 +94,26 @@ class Fitted(BaseEstimator):
                 f"({error}): change them back, or fit it again"
             ) from error
 
-    def _unchanged_on_error(self) -> _Unchanged:
-        """A context that leaves every attribute as it was if something goes wrong inside."""
-        return _Unchanged(self)
+    # --- learning, wholly or not at all
+
+    def _draft(self) -> Self:
+        """Another estimator with the same attributes, to learn in the place of this one.
+
+        All that learning changes is changed there, and `_become` takes it over at once. So an error
+        or an interrupt leaves this estimator as it was, and there is nothing to be undone. What a
+        step overwrites in memory is put back by `_kept`, which both share.
+        """
+        draft = object.__new__(type(self))
+        draft.__dict__.update(self.__dict__)
+        return draft
+
+    def _become(self, draft: Self) -> None:
+        """Take over all that a draft of this estimator has learned."""
+        self.__dict__ = draft.__dict__
 
     def __getstate__(self) -> Any:
+        if "_kept" in self.__dict__:
+            _ = self._state  # puts back the random numbers as well
         state = super().__getstate__()
         return {key: value for key, value in state.items() if key != "_model"}
 

@@ -10,7 +10,9 @@ anything, how to put that back:
     kept = Restorable(new)  # the step is done with this assignment, and not before
 
 An exception before the last line leaves `kept` with what puts the old value back, and whoever asks
-for the value next gets the one from before the step.
+for the value next gets the one from before the step. Nothing has to be done when the exception
+comes, so further interrupts do no harm either. Who may have shared the old `kept` with others calls
+`kept.replaced()` after the last line.
 """
 
 from __future__ import annotations
@@ -40,12 +42,12 @@ class Restorable(Generic[T]):
 
     def __init__(self, value: T) -> None:
         # One attribute, so that an interrupt comes before a change of both or after it.
-        self._now: tuple[T, tuple[Undo, ...]] = (value, ())
+        self._now: tuple[T, tuple[Undo, ...]] | None = (value, ())
 
     @property
     def value(self) -> T:
         """The value, put back first if a step has begun to overwrite it."""
-        value, undos = self._now
+        value, undos = self._current
         if undos:
             for undo in reversed(undos):
                 undo()
@@ -54,8 +56,30 @@ class Restorable(Generic[T]):
 
     def protect(self, undo: Undo) -> None:
         """Note how to put the value back, before something overwrites it."""
-        value, undos = self._now
+        value, undos = self._current
         self._now = (value, (*undos, undo))
+
+    def replaced(self) -> None:
+        """Let go of the value: a step that was taken has overwritten its memory for good.
+
+        Whoever still asks for it gets an error. To put it back would spoil what has replaced it.
+
+        >>> kept = Restorable([1, 2, 3])
+        >>> kept.replaced()
+        >>> kept.value
+        Traceback (most recent call last):
+        ...
+        RuntimeError: the model has learned since this was taken from it: ask the model again
+        """
+        self._now = None
+
+    @property
+    def _current(self) -> tuple[T, tuple[Undo, ...]]:
+        if self._now is None:
+            raise RuntimeError(
+                "the model has learned since this was taken from it: ask the model again"
+            )
+        return self._now
 
     def __reduce__(self) -> Any:
         return Restorable, (self.value,)

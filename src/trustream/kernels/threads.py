@@ -82,7 +82,11 @@ def run(work: Callable[[int, int], object], parts: Sequence[Part], n_threads: in
             errors = _finish(tasks)
     except BaseException:
         # Once more: an interrupt may have come just before the wait for the others.
-        _finish(tasks)
+        try:
+            _finish(tasks)
+        except BaseException:
+            _finish(tasks)
+            raise
         raise
     for error in errors:
         if error is not None:
@@ -264,4 +268,12 @@ def one_blas_thread() -> Iterator[None]:
         yield
     finally:
         _blas.limited = False
-        limit.release(user)
+        try:
+            limit.release(user)
+        except BaseException:  # an interrupt, or a second one
+            try:
+                limit.release(user)
+            except BaseException:
+                limit.release(user)
+                raise
+            raise

@@ -40,9 +40,11 @@ class FittedRecommender:
     rating_column: str | None
     timestamp_column: str | None
     lda_: LatentDirichletAllocation
-    _data: Ratings
+    _ratings: Ratings
     # theta (U, K), beta (K, I) and seen items (U, I), each after its first use.
-    _cache: dict[str, Any]
+    _computed: dict[str, Any]
+    # While a step is taken: the users that the estimator has seen before it, and the ratings after.
+    _pending: tuple[int, Ratings] | None
 
     def recommend(self, user: Any, n: int = 20, *, exclude_seen: bool = True) -> Recommendations:
         """Return the n best items for a known user, or a shorter list if fewer are left.
@@ -193,7 +195,7 @@ class FittedRecommender:
         return self.lda_.transform(liked_items(self._row(items)))[0]
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_data")
+        return hasattr(self, "_ratings")
 
     def _check_fitted(self) -> None:
         if not self.__sklearn_is_fitted__():
@@ -205,7 +207,28 @@ class FittedRecommender:
 
     def _keep(self, lda: LatentDirichletAllocation, data: Ratings) -> None:
         # In one call, which an interrupt cannot divide: model and ratings belong together.
-        self.__dict__.update(lda_=lda, _data=data, _cache={})
+        self.__dict__.update(lda_=lda, _ratings=data, _computed={}, _pending=None)
+
+    def _settle(self) -> None:
+        """Take in the ratings of a step that was taken; drop those of one that was not.
+
+        The estimator takes a step wholly or not at all, and an interrupt may come just after it.
+        """
+        if self._pending is not None:
+            n_before, data = self._pending
+            if self.lda_._n_samples_seen != n_before:
+                self._keep(self.lda_, data)
+            self._pending = None
+
+    @property
+    def _data(self) -> Ratings:
+        self._settle()
+        return self._ratings
+
+    @property
+    def _cache(self) -> dict[str, Any]:
+        self._settle()
+        return self._computed
 
     def parse_user(self, text: str) -> str | int:
         """Return the user id that a text stands for, an integer where user ids are integers."""

@@ -183,22 +183,23 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         """
         data = self._checked(ratings, user_ids, item_ids)
         if not self.__sklearn_is_fitted__():
-            likes = rows = data.likes()
+            likes = _with_entries(data.likes())
             if not likes.nnz:
                 raise ValueError(self._nothing_liked(ratings))
-            lda = self._new_lda()
-        else:
-            lda = self.lda_
-            changed = data.users.values
-            data = self._data.updated(data)
-            likes = data.likes()
-            rows = likes[data.users.positions(changed)]
-        rows = _with_entries(rows)
-        with lda._unchanged_on_error():
-            if rows.shape[0]:
-                n_users = int(np.count_nonzero(np.diff(likes.indptr)))
-                lda.set_params(total_samples=n_users).partial_fit(rows)
+            lda = self._new_lda().set_params(total_samples=likes.shape[0])
+            self._keep(lda.partial_fit(likes), data)
+            return self
+        changed, lda = data.users.values, self.lda_
+        data = self._data.updated(data)
+        likes = data.likes()
+        rows = _with_entries(likes[data.users.positions(changed)])
+        if not rows.shape[0]:
             self._keep(lda, data)
+            return self
+        n_users = int(np.count_nonzero(np.diff(likes.indptr)))
+        self._pending = lda._n_samples_seen, data
+        lda._step_as(lda._draft().set_params(total_samples=n_users), rows)
+        self._settle()
         return self
 
     def _new_lda(self) -> LatentDirichletAllocation:
@@ -239,8 +240,10 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         return f" (the highest is {ratings.max():g})"
 
     def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {**state, "_cache": {}} if "_cache" in state else state
+        if not self.__sklearn_is_fitted__():
+            return super().__getstate__()
+        self._settle()
+        return {**super().__getstate__(), "_computed": {}}
 
     # --- files
 

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence, Set
 from typing import NamedTuple
 
+from trustream.store.compressed_text import decompressed
 from trustream.store.database import Database
 from trustream.store.records import Record
 from trustream.store.table_rows import DocumentRow
@@ -47,17 +48,7 @@ def unpack_order(content: bytes) -> Stretches:
     >>> unpack_order(pack_order([])), unpack_order(pack_order([["cats"]]))
     ([], [['cats']])
     """
-    stream = zlib.decompressobj()
-    try:
-        plain = stream.decompress(content, _MOST)
-    except (zlib.error, TypeError):
-        raise ValueError("is not compressed") from None
-    if not stream.eof or stream.unused_data:
-        raise ValueError("does not end where it should")
-    try:
-        text = plain.decode()
-    except UnicodeDecodeError:
-        raise ValueError("is not UTF-8") from None
+    text = decompressed(content, _MOST)
     if not text:
         return []
     found = [stretch.split("\0") for stretch in text.split("\0\0")]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable, Mapping, Sequence, Set
 
+from trustream.store.compressed_text import decompressed
 from trustream.store.database import Database
 from trustream.store.limits import MAX_CHARACTERS
 from trustream.store.records import Record, StoredText
@@ -46,17 +47,7 @@ def unpack_text(content: bytes, limit: int = MAX_KEPT) -> StoredText:
     ValueError: is not compressed
     """
     most = _BYTES_OF_CHARACTER * (limit + MAX_CHARACTERS + 1)
-    stream = zlib.decompressobj()
-    try:
-        plain = stream.decompress(content, most)
-    except (zlib.error, TypeError):
-        raise ValueError("is not compressed") from None
-    if not stream.eof or stream.unused_data:
-        raise ValueError("does not end where it should")
-    try:
-        title, separator, text = plain.decode().partition("\0")
-    except UnicodeDecodeError:
-        raise ValueError("is not UTF-8") from None
+    title, separator, text = decompressed(content, most).partition("\0")
     if not separator or len(title) > MAX_CHARACTERS or len(text) > limit:
         raise ValueError("is no title and text, or too long")
     return StoredText(text, title or None)

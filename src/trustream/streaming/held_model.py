@@ -112,4 +112,4 @@ def _held(store: Store, name: str, lease: Lease) -> str:
         )
     if holder.pid == os.getpid():
         return f"{what}, which is this process; close that trainer first"
-    return f"{what}; stop it first, or train a model of another name"
+    return f"{what}; stop it first, or train another model (name=...)"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from trustream.inference.restoring import Restorable
 from trustream.streaming.lda.model import TopicStream
 
 
@@ -24,18 +25,14 @@ def partial_fit(lda: Any, counts: Any, new: Sequence[str], seed: int) -> None:
     if not new:
         lda.partial_fit(counts)
         return
-    before, n_old = lda.__dict__.copy(), lda.n_features_in_
+    draft, n_old = lda._draft(), lda.n_features_in_
     stream = TopicStream(n_components=lda.n_components, random_state=seed, seed_words=lda._seeds)
     changes = list(enumerate(new, start=n_old))
-    try:
-        lda._state = stream.follow(lda._state, changes)
-        lda.n_features_in_ = n_old + len(new)
-        # They are of other columns; who counted knows the words.
-        lda._forget_words()
-        lda.partial_fit(counts)
-    except BaseException:
-        if lda._n_samples_seen == before["_n_samples_seen"]:
-            # The old rows may be in memory that the step has overwritten: asking puts it back.
-            _ = lda._state
-            lda.__dict__ = before
-        raise
+    wider = Restorable(stream.follow(lda._state, changes))
+    # The step may overwrite old rows, whose memory both have: asking for the wider state puts them
+    # back.
+    lda._kept.protect(lambda: wider.value)
+    draft._kept, draft.n_features_in_ = wider, n_old + len(new)
+    # They are of other columns; who counted knows the words.
+    draft._forget_words()
+    lda._step_as(draft, counts)

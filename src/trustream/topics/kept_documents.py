@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -54,7 +55,8 @@ class KeptDocuments:
         """Return what notes texts while they are read, for `take`."""
         full = self.most is not None and len(self) >= self.most
         least = float(self._draws.min(initial=1.0)) if full else -1.0
-        return NotedTexts(self.n_seen, self.most, least, self._rng)
+        # A copy: texts that are not learned from, and come again, draw the same numbers.
+        return NotedTexts(self.n_seen, self.most, least, copy.deepcopy(self._rng))
 
     def take(self, noted: NotedTexts, counts: Any) -> None:
         """Keep some of the documents that were noted; counts are of all of them.
@@ -79,6 +81,7 @@ class KeptDocuments:
             _numbers=numbers,
             _excerpts=excerpts,
             _counts=parts,
+            _rng=noted.rng,
             n_seen=self.n_seen + noted.n_texts,
         )
 

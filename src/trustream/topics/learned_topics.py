@@ -214,7 +214,7 @@ class LearnedTopics:
 
     def _of_now(self, name: str, now: tuple[Any, ...], make: Callable[[], T]) -> T:
         """What is computed from the model as it is now, until it or one of these changes."""
-        now = (self._lda._kept, *now)
+        now = (self._lda._state, *now)
         if name in self._cached:
             before, found = self._cached[name]
             if all(a is b for a, b in zip(before, now, strict=True)):

@@ -173,6 +173,8 @@ class GrowingWords:
 
     def take(self, counted: Counted) -> None:
         """Take in what `read` has found; to do it again changes nothing."""
+        if counted.n_documents == self.n_documents:
+            return
         first = counted.counts.shape[1] - len(counted.new)
         for column, word in enumerate(counted.new, start=first):
             self.waiting.pop(word, None)
@@ -180,11 +182,13 @@ class GrowingWords:
         self.waiting.update(counted.waiting)
         if counted.source is not None:
             self.source = counted.source
-        self.n_documents = counted.n_documents
-        if len(self.waiting) > _MOST_WAITING:
+        waiting = self.waiting
+        if len(waiting) > _MOST_WAITING:
             # The most frequent ones stay, of equal ones those that came first.
-            kept = sorted(self.waiting.items(), key=lambda item: -item[1])[: _MOST_WAITING // 2]
-            self.waiting = dict(kept)
+            kept = sorted(waiting.items(), key=lambda item: -item[1])[: _MOST_WAITING // 2]
+            waiting = dict(kept)
+        # At once and at last: the number says that all was done.
+        self.waiting, self.n_documents = waiting, counted.n_documents
 
     def _nothing(self, n_documents: int) -> str:
         return (
