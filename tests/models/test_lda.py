@@ -13,7 +13,7 @@ from trustream.inference import batch as batch_vb
 from trustream.inference import empirical_bayes, trust_region
 from trustream.inference.state import State
 from trustream.kernels.priors import reference
-from trustream.models.lda import LdaModel, LdaPrior, sample_prior
+from trustream.models.lda import LazyRows, LdaModel, LdaPrior, sample_prior
 
 K, V = 4, 30
 
@@ -206,3 +206,33 @@ def test_one_topic_or_word_gives_no_evidence() -> None:
         lambda_ = model.initial(prior, np.random.default_rng(0))
         gamma = np.ones((2, n_topics), np.float32)
         assert set(model.prior_evidence(lambda_, prior, None, [gamma], None)) == names
+
+
+@pytest.mark.parametrize("backend", ["compiled", "reference"])
+def test_topics_without_tokens_leave_no_word_without_beliefs(backend: str) -> None:
+    # What is shown of topics without tokens has sums of V eta, a hundredth of a token, beside
+    # thousands. The third word is known to a topic alone that the document leaves.
+    k, v, eta = 24, 40, 1e-5
+    rows = np.full((v, k), eta)
+    rows[:8, 0] = rows[8:16, 1] = rows[16:, 2] = 500.0
+    lambda_ = LazyRows(rows.astype(np.float32), 1.0, 0.0, rows.sum(axis=0))
+    model = LdaModel(k, v, max_doc_topics=k, backend=backend)
+    prior = LdaPrior.of(0.045, eta, k, v)
+    counts = np.zeros((1, v), int)
+    counts[0, [0, 1, 2, 3, 8, 9, 10, 20]] = [3, 1, 1, 1, 2, 1, 1, 40]
+    batch = model.batch(sparse.csr_array(counts), slice(None))
+    natural = model.restrict(lambda_, prior, batch)
+    start, _ = model.beliefs(prior, batch, None)
+    gamma, statistics = model.local_step(natural, prior, batch, start, 50, 1e-4)
+    assert np.isfinite(gamma).all()
+    assert gamma.sum() == pytest.approx(0.045 * k + 50)
+    assert model.materialise(statistics).rows.sum() == pytest.approx(50, rel=1e-5)
+    tokens = gamma[0] - 0.045
+    assert tokens[:3] == pytest.approx([6, 4, 40], abs=0.05)
+    # The same bound as with numbers that have room for all of it.
+    wide = LdaModel(k, v, dtype="float64", backend=backend)
+    exact = wide.local_bound(
+        wide.restrict(LazyRows(rows, 1.0, 0.0, rows.sum(axis=0)), prior, batch),
+        prior, wide.batch(sparse.csr_array(counts), slice(None)), gamma.astype(np.float64),
+    )  # fmt: skip
+    assert model.local_bound(natural, prior, batch, gamma) == pytest.approx(exact, rel=1e-5)

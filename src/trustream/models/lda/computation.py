@@ -20,6 +20,9 @@ from trustream.models.lda.prior import LdaPrior
 
 # Words, or other rows, at a time where there are many.
 ROWS_AT_ONCE = 8192
+# Logarithms of how far apart the sums of topics may be before small numbers need care: the table of
+# words has 1e-30 at least and float32 1e-38, and a topic without tokens explains nothing anyway.
+_WIDE_RANGE, _MOST_RANGE = 12.0, 32.0
 
 
 @dataclass(frozen=True)
@@ -80,13 +83,21 @@ class LdaComputation:
 
     @np.errstate(over="ignore", invalid="ignore")  # an infinite step is refused at its end
     def factor(self, totals: Float64) -> tuple[Array, float]:
-        """exp(offset - psi(totals)), (K,), largest entry 1, and that offset.
+        """exp(offset - psi(totals)), (K,), and that offset; with `collapsed` log in place of psi.
 
-        With `collapsed` log takes the place of psi.
+        The largest entry is 1, unless the others would be so small that a word of which only
+        topics that a document has left are known has no belief at all in float32. Then the smallest
+        entry is about 1, and topics with next to no tokens get no more than e^MOST_RANGE. Offsets
+        differ by a power of two, which leaves all digits as they are.
         """
         psi = self.expected_log(totals)
-        least = float(psi.min())
-        return np.exp(least - psi).astype(self.dtype), least
+        least, largest, power = float(psi.min()), float(psi.max()), 0
+        if np.isfinite(largest) and largest - least > _WIDE_RANGE:
+            psi = np.maximum(psi, largest - _MOST_RANGE)
+            least = float(psi.min())
+            power = round((largest - least) / np.log(2.0))
+        factor = np.ldexp(np.exp(least - psi), power)
+        return factor.astype(self.dtype), least + power * float(np.log(2.0))
 
     def local(
         self,
