@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         BernoulliMixture,
         GaussianMixture,
         LatentDirichletAllocation,
+        PoissonFactorization,
     )
     from trustream.persist import load
     from trustream.recommender import TopicRecommender
@@ -52,6 +53,7 @@ __all__ = [
     "BernoulliMixture",
     "GaussianMixture",
     "LatentDirichletAllocation",
+    "PoissonFactorization",
     "StreamTrainer",
     "TopicModel",
     "TopicRecommender",
@@ -80,6 +82,7 @@ _HOME = {
     "BernoulliMixture": "trustream.estimators",
     "GaussianMixture": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
+    "PoissonFactorization": "trustream.estimators",
     "TopicRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",
     "TopicModel": "trustream.topics.topic_model",
