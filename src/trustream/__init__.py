@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         PoissonFactorization,
     )
     from trustream.persist import load
-    from trustream.recommender import TopicRecommender
+    from trustream.recommender import PoissonRecommender, TopicRecommender
     from trustream.store import open_store
     from trustream.streaming.trainer import StreamTrainer
     from trustream.topics.topic_model import TopicModel
@@ -54,6 +54,7 @@ __all__ = [
     "GaussianMixture",
     "LatentDirichletAllocation",
     "PoissonFactorization",
+    "PoissonRecommender",
     "StreamTrainer",
     "TopicModel",
     "TopicRecommender",
@@ -83,6 +84,7 @@ _HOME = {
     "GaussianMixture": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
     "PoissonFactorization": "trustream.estimators",
+    "PoissonRecommender": "trustream.recommender",
     "TopicRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",
     "TopicModel": "trustream.topics.topic_model",

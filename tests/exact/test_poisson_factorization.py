@@ -122,7 +122,7 @@ def test_quadrature_converges() -> None:
     # All counts that are likely together have probability one; a single user, who is quick.
     one = sum(
         np.exp(log_evidence(np.array([[i, j]], float), PRIOR, 0.5))
-        for i, j in product(range(7), range(7))
+        for i, j in product(range(9), range(9))
     )
     assert 0.9 < one < 1.0
 

@@ -93,11 +93,11 @@ class PoissonFactorization(FittedFactors):
     total_samples : float, default=None
         For `partial_fit`: number of users that its rows stand for. None counts the users seen so
         far. The streaming algorithms do without.
-    population : float, "auto" or None, default="auto"
+    population : float, "auto" or None, default=None
         Number of users that the items' factors stand for while they are learned, at least as many
-        as there are; "auto" takes three times as many. With the number that there are (None, as in
-        the paper) components die where data are few for them. What is shown is always for the users
-        that there are. The streaming algorithms do without.
+        as there are; "auto" takes three times as many, None, as in the paper, those that there are.
+        More of them keep components alive where data are few for many of them. What is shown is
+        always for the users that there are. The streaming algorithms do without.
     tol : float, default=1e-3
         What runs until it converges ("batch", "memoized", a batch of the streaming algorithms)
         ends when a pass raises the bound by less, in nats per user.
@@ -172,7 +172,7 @@ class PoissonFactorization(FittedFactors):
         max_user_update_iter: int = 20,
         mean_change_tol: float = 1e-3,
         total_samples: float | None = None,
-        population: float | str | None = "auto",
+        population: float | str | None = None,
         tol: float = 1e-3,
         n_init: int = 1,
         warm_start: bool = False,
