@@ -70,6 +70,7 @@ def load_recommender(path: str | Path, n_jobs: int | None = None) -> Recommender
     Examples
     --------
     >>> import tempfile
+    >>> from trustream import TopicRecommender
     >>> model = TopicRecommender(2, random_state=0).fit([[1, 1, 0], [0, 1, 1]])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(f"{folder}/movies.safetensors")
