@@ -37,7 +37,8 @@ def test_light_start(code: str) -> None:
 
 def test_public_names() -> None:
     public = {
-        "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "TopicRecommender",
+        "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "PoissonFactorization",
+        "PoissonRecommender", "TopicRecommender",
         "StreamTrainer", "TopicModel", "load", "open_store",
     }  # fmt: skip
     assert {*public, *PACKAGES, "__version__"} == set(trustream.__all__)

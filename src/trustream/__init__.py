@@ -39,9 +39,10 @@ if TYPE_CHECKING:
         BernoulliMixture,
         GaussianMixture,
         LatentDirichletAllocation,
+        PoissonFactorization,
     )
     from trustream.persist import load
-    from trustream.recommender import TopicRecommender
+    from trustream.recommender import PoissonRecommender, TopicRecommender
     from trustream.store import open_store
     from trustream.streaming.trainer import StreamTrainer
     from trustream.topics.topic_model import TopicModel
@@ -52,6 +53,8 @@ __all__ = [
     "BernoulliMixture",
     "GaussianMixture",
     "LatentDirichletAllocation",
+    "PoissonFactorization",
+    "PoissonRecommender",
     "StreamTrainer",
     "TopicModel",
     "TopicRecommender",
@@ -80,6 +83,8 @@ _HOME = {
     "BernoulliMixture": "trustream.estimators",
     "GaussianMixture": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
+    "PoissonFactorization": "trustream.estimators",
+    "PoissonRecommender": "trustream.recommender",
     "TopicRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",
     "TopicModel": "trustream.topics.topic_model",

@@ -223,7 +223,7 @@ def test_other_models_and_wrong_ids(tmp_path: Path) -> None:
     lda.save(tmp_path / "lda")
     result = run("--model", tmp_path / "lda", "--all")
     assert result.exit_code == 1
-    assert "holds a LatentDirichletAllocation, expected a TopicRecommender" in result.stderr
+    assert "holds a LatentDirichletAllocation, expected a recommender" in result.stderr
     trustream.TopicRecommender(2, random_state=0).fit(np.eye(4)).save(tmp_path / "model")
     result = run("--model", tmp_path / "model", "--user", "ann")
     assert result.exit_code == 1

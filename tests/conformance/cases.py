@@ -11,6 +11,7 @@ from scipy import sparse
 
 from tests.conformance.poisson_mixture import PoissonMixture, PoissonPrior
 from tests.helpers import planted_lda
+from trustream.models.factorization import FactorModel, FactorPrior, FactorRows
 from trustream.models.lda import CollapsedLdaModel, LazyRows, LdaModel, LdaPrior
 from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
 
@@ -30,6 +31,7 @@ class Case:
         weight: what it must sum to for a batch: tokens, or data points.
         n_beliefs: rows of phi for a batch.
         local: beliefs as an array with a row for each data point.
+        distributes: whether the expectations that a model shows are distributions.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Case:
     weight: Callable[[Any], float]
     n_beliefs: Callable[[Any], int]
     local: Callable[[Any], np.ndarray] = np.asarray
+    distributes: bool = True
 
     @property
     def n_points(self) -> int:
@@ -74,6 +77,26 @@ def lda(name: str, eta: Any, model: type[LdaModel] = LdaModel) -> Case:
         mass=lambda statistics: statistics.totals,
         weight=lambda batch: float(batch.counts.sum(dtype=np.float64)),
         n_beliefs=lambda batch: batch.ids.size,
+    )
+
+
+def factorization() -> Case:
+    """LDA's documents and words as users and items, 7 components."""
+    draws = np.random.default_rng(1).gamma(100.0, 0.01, (150, 7))
+    rates = np.linspace(80.0, 120.0, 7)
+    return replace(
+        lda("factorization", 0.1),
+        make=lambda **options: FactorModel(7, 150, **options),
+        prior=lambda: FactorPrior(150, 0.2, 25.0, 0.3, 0.8, 2.0),
+        start=lambda model, prior: FactorRows.of(
+            LazyRows.of(draws.astype(model.dtype)), rates.copy(), 0.0
+        ),
+        dense=lambda lambda_, prior: [
+            lambda_.dense_shapes().astype(np.float64),
+            np.asarray(lambda_.rates),
+        ],
+        local=lambda local: np.column_stack(local),
+        distributes=False,
     )
 
 
@@ -152,6 +175,7 @@ CASES = [
     lda("lda-eta-per-word", np.linspace(0.05, 0.5, 150)),
     lda("lda-seeded", np.random.default_rng(4).uniform(0.05, 0.5, (7, 150))),
     lda("lda-collapsed", 0.1, CollapsedLdaModel),
+    factorization(),
     bernoulli("bernoulli", np.asarray),
     bernoulli("bernoulli-csr", sparse.csr_matrix),
     gaussian("full"),

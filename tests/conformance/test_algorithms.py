@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from tests.conformance.cases import CASES, Case
+from tests.conformance.test_models import LEARNABLE
 from tests.helpers import BACKENDS, DTYPES, snapshot
 from trustream.inference import (
     adaptive,
@@ -212,14 +213,15 @@ def test_one_pair_is_the_natural_gradient_step(case: Case, dtype: str, backend: 
 
 @each_case
 def test_learning_priors_leaves_lambda_as_it_is(case: Case) -> None:
-    """LDA's scalar eta and its alpha change, given patterns stay; mixtures' priors stay, too, for
-    want of something to learn them from.
+    """LDA's scalar eta and its alpha change, given patterns stay, and so do the rates of Poisson
+    factorisation; mixtures' priors stay, too, for want of something to learn them from.
     """
     model, prior, state, infos = run(case, "natural_gradient", "float64", "compiled", 1)
     before, given = case.dense(state.lambda_, prior), snapshot(prior)
     batch = model.batch(case.data, rows_of(case)[-1])
     rng = np.random.default_rng(0)
-    options = {"rho": 0.5, "rng": rng}
+    names = ("alpha", "eta", "item_rate", "activity_rate")
+    options = {"rho": 0.5, "rng": rng, "learn": names}
     if isinstance(model, LearnablePriors):
         after = empirical_bayes.update(model, state, batch, [infos[-1].local], **options)
     else:
@@ -227,5 +229,5 @@ def test_learning_priors_leaves_lambda_as_it_is(case: Case) -> None:
             empirical_bayes.update(model, state, batch, [infos[-1].local], **options)
         after = state
     assert_near(case.dense(after.lambda_, after.prior), before, 1e-12)
-    assert (snapshot(after.prior) == given) == (not case.name.startswith("lda"))
+    assert (snapshot(after.prior) == given) == (not case.name.startswith(LEARNABLE))
     assert (after.n_steps, after.n_seen) == (state.n_steps, state.n_seen)

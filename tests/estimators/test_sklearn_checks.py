@@ -3,7 +3,12 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from trustream import BernoulliMixture, GaussianMixture, LatentDirichletAllocation
+from trustream import (
+    BernoulliMixture,
+    GaussianMixture,
+    LatentDirichletAllocation,
+    PoissonFactorization,
+)
 
 # Four components for the Bernoulli mixture: the check of sparse input wants four columns.
 ESTIMATORS = [
@@ -27,6 +32,11 @@ ESTIMATORS = [
     BernoulliMixture(n_components=4, learning_method="streaming-vb", inner_iter=5),
     GaussianMixture(n_components=2, learning_method="streaming-batch", inner_iter=5),
     GaussianMixture(n_components=2, max_iter=2, learning_method="memoized"),
+    # The data of most checks are no whole numbers.
+    PoissonFactorization(n_components=2, max_iter=2, whole_counts=False),
+    PoissonFactorization(
+        n_components=2, max_iter=2, whole_counts=False, learning_method="memoized"
+    ),
 ]
 
 

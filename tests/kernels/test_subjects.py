@@ -13,6 +13,7 @@ from trustream import kernels
 # A function of each subject, so that no list of functions is empty for the wrong reason.
 SOME = {
     "lda": "lda_local",
+    "factors": "factor_local",
     "mixture": "softmax",
     "priors": "dirichlet_step",
     "likelihood": "chib",

@@ -83,7 +83,9 @@ def test_load_a_recommender(model: Any, tmp_path: Path) -> None:
     assert loaded.n_jobs == 1
     assert next(item_lists(loaded, users=["user 3"])) == next(item_lists(model, users=["user 3"]))
     trustream.LatentDirichletAllocation(2, random_state=0).fit(np.eye(4)).save(tmp_path / "lda")
-    with pytest.raises(ValueError, match="holds a LatentDirichletAllocation, expected a TopicRec"):
+    with pytest.raises(
+        ValueError, match="holds a LatentDirichletAllocation, expected a recommender"
+    ):
         load_recommender(tmp_path / "lda")
     with pytest.raises(FileNotFoundError, match="there is no model file"):
         load_recommender(tmp_path / "none")

@@ -52,7 +52,7 @@ def taken_apart(loaded: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return persist.from_bytes(loaded.to_bytes(), "itself")
     if isinstance(loaded, trustream.TopicRecommender):
         params = {name: getattr(loaded, name) for name in model_files._PARAMS}
-        return model_files.to_arrays("TopicRecommender", params, loaded.lda_, loaded._data)
+        return model_files.to_arrays(loaded, params, loaded.lda_, loaded._data)
     return saving.to_arrays(loaded)
 
 

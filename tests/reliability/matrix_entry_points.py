@@ -43,13 +43,23 @@ def bernoulli(**options: Any) -> Any:
     return trustream.BernoulliMixture(2, batch_size=4, **{**TINY, **options})
 
 
+def factorization(**options: Any) -> Any:
+    """As in `lda`; some of the matrices hold no whole numbers."""
+    tiny = {**TINY, "whole_counts": False, **options}
+    return trustream.PoissonFactorization(2, batch_size=4, **tiny)
+
+
+def poisson_recommender() -> Any:
+    return trustream.PoissonRecommender(2, **TINY)
+
+
 def recommender() -> Any:
     return trustream.TopicRecommender(2, **TINY)
 
 
 @cache
 def _fitted(make: Callable[[], Any]) -> Any:
-    data = RATED if make is recommender else COUNTS
+    data = RATED if make in (recommender, poisson_recommender) else COUNTS
     return make().fit(data)
 
 
@@ -124,11 +134,27 @@ ENTRY_POINTS: dict[str, Entry] = {
     "bernoulli.score_samples": lambda X: fitted(bernoulli).score_samples(X),
     "bernoulli.score": lambda X: fitted(bernoulli).score(X),
     "bernoulli.elbo": lambda X: fitted(bernoulli).elbo(X),
+    "factorization.fit": lambda X: factorization().fit(X).components_,
+    "factorization.fit_transform": lambda X: factorization().fit_transform(X),
+    "factorization.partial_fit first": lambda X: factorization().partial_fit(X).components_,
+    "factorization.partial_fit": lambda X: _changed(factorization, X).components_,
+    "factorization.transform": lambda X: fitted(factorization).transform(X),
+    "factorization.score_samples": lambda X: fitted(factorization).score_samples(X),
+    "factorization.score": lambda X: fitted(factorization).score(X),
+    "factorization.elbo": lambda X: fitted(factorization).elbo(X),
     "gaussian.fit": lambda X: trustream.GaussianMixture(2, **TINY).fit(X).means_,
     "gaussian.predict_proba": lambda X: gaussian().predict_proba(X),
     "recommender.fit": lambda X: recommender().fit(X).item_topics_,
     "recommender.partial_fit first": lambda X: recommender().partial_fit(X).item_topics_,
     "recommender.partial_fit": lambda X: _changed(recommender, X).item_topics_,
+    "poisson_recommender.fit": lambda X: poisson_recommender().fit(X).item_factors_,
+    "poisson_recommender.partial_fit first": lambda X: (
+        poisson_recommender().partial_fit(X).item_factors_
+    ),
+    "poisson_recommender.partial_fit": lambda X: _changed(poisson_recommender, X).item_factors_,
+    "poisson_recommender.evaluate": lambda X: _ranked(
+        fitted(poisson_recommender).evaluate(X, m=3)
+    ),
     "recommender.evaluate": lambda X: _ranked(fitted(recommender).evaluate(X, m=3)),
     "chib": _held_out("chib"),
     "left_to_right": _held_out("left_to_right"),

@@ -18,6 +18,7 @@ from trustream import (
     BernoulliMixture,
     GaussianMixture,
     LatentDirichletAllocation,
+    PoissonFactorization,
     StreamTrainer,
     TopicRecommender,
     open_store,
@@ -53,6 +54,7 @@ def estimators() -> dict[str, tuple[Any, Any]]:
     cases["bernoulli"] = BernoulliMixture(3, random_state=0), binary
     cases["gaussian"] = GaussianMixture(2, random_state=0), POINTS
     cases["recommender"] = TopicRecommender(3, random_state=0), binary
+    cases["factorization"] = PoissonFactorization(3, random_state=0), COUNTS
     return cases
 
 

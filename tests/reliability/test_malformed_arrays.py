@@ -97,7 +97,9 @@ _ESTIMATORS = {
     "lda": trustream.LatentDirichletAllocation,
     "bernoulli": trustream.BernoulliMixture,
     "gaussian": trustream.GaussianMixture,
+    "factorization": trustream.PoissonFactorization,
     "recommender": trustream.TopicRecommender,
+    "poisson_recommender": trustream.PoissonRecommender,
 }
 # Methods that are another one by another name, or take the same way in; scikit-learn's own.
 _COVERED = {
@@ -105,7 +107,10 @@ _COVERED = {
     "bernoulli": {"fit_transform"},
     "gaussian": {"elbo", "fit_predict", "fit_transform", "partial_fit", "predict", "score",
                  "score_samples", "transform"},
+    # It takes factors, which are as many as components.
+    "factorization": {"inverse_transform"},
     "recommender": set(),
+    "poisson_recommender": set(),
 }  # fmt: skip
 
 

@@ -18,7 +18,7 @@ from trustream.cli.shared_parameters import jobs_option, seed_option, topics_opt
 from trustream.terminal import shown
 
 if TYPE_CHECKING:
-    from trustream.recommender import TopicRecommender
+    from trustream.recommender.base import Recommender
     from trustream.recommender.list_requests import ItemList
 
 _EPILOG = """\b
@@ -32,7 +32,7 @@ Examples:
 """
 # Options that only matter when a model is fitted.
 _FITTING = (
-    "topics", "passes", "threshold", "user_column", "item_column", "rating_column",
+    "topics", "by", "passes", "threshold", "user_column", "item_column", "rating_column",
     "timestamp_column", "seed",
 )  # fmt: skip
 
@@ -49,7 +49,13 @@ _FITTING = (
 @click.option("--seen", is_flag=True, help="Keep items that the user has rated.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, one line per list.")
 @topics_option(20)
-@click.option("--passes", default=5, type=Whole(1), help="Passes over the users.")
+@click.option(
+    "--by",
+    type=click.Choice(["topics", "poisson"]),
+    default="topics",
+    help="Learn topics, or factors by Poisson factorisation, as many as --topics says.",
+)
+@click.option("--passes", type=Whole(1), help="Passes over the users.  [default: 5, by poisson 10]")
 @click.option(
     "--threshold", type=Real(), help="Liked from this rating on.  [default: ratings are weights]"
 )
@@ -113,27 +119,30 @@ def _check_usage(context: click.Context, options: dict[str, Any]) -> None:
                 raise click.UsageError(f"--{flag} is for fitting, and --model is fitted")
 
 
-def _fitted(options: dict[str, Any]) -> TopicRecommender:
+def _fitted(options: dict[str, Any]) -> Recommender:
     from trustream.feeds import read_ratings
-    from trustream.recommender import TopicRecommender
+    from trustream.recommender import PoissonRecommender, TopicRecommender
 
     columns: dict[str, Any] = {
         name: options[name] or (None if name in ("rating_column", "timestamp_column") else "")
         for name in ("user_column", "item_column", "rating_column", "timestamp_column")
     }
-    model = TopicRecommender(
+    kinds: dict[str, Any] = {"topics": TopicRecommender, "poisson": PoissonRecommender}
+    passes = {} if options["passes"] is None else {"max_iter": options["passes"]}
+    model: Recommender = kinds[options["by"]](
         options["topics"],
         threshold=options["threshold"],
-        max_iter=options["passes"],
         random_state=options["seed"],
         n_jobs=options["jobs"],
         verbose=0 if options["quiet"] else 1,
         **columns,
+        **passes,
     )
     model.fit(read_ratings(options["ratings"], model.columns))
     if not options["quiet"]:
         n_users, n_items = len(model.user_ids_), len(model.item_ids_)
-        echo(f"{n_users} users, {n_items} items, {options['topics']} topics", err=True)
+        what = "topics" if options["by"] == "topics" else "components"
+        echo(f"{n_users} users, {n_items} items, {options['topics']} {what}", err=True)
     model.set_params(verbose=0)
     return model
 

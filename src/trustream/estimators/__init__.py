@@ -1,7 +1,13 @@
 """scikit-learn estimators over the models and algorithms of this package."""
 
 from trustream.estimators.bernoulli_mixture import BernoulliMixture
+from trustream.estimators.factorization import PoissonFactorization
 from trustream.estimators.gaussian_mixture import GaussianMixture
 from trustream.estimators.lda import LatentDirichletAllocation
 
-__all__ = ["BernoulliMixture", "GaussianMixture", "LatentDirichletAllocation"]
+__all__ = [
+    "BernoulliMixture",
+    "GaussianMixture",
+    "LatentDirichletAllocation",
+    "PoissonFactorization",
+]

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_non_negative
 
 from trustream import matrices, persist
 from trustream._schema import Array
-from trustream.estimators import parameters, topic_models
+from trustream.estimators import parameters, topic_models, validation
 from trustream.estimators.fitted_topics import FittedTopics
 from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.seed_topics import STRENGTH
@@ -306,13 +305,7 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
             self._begin_words()
             if not self.warm_start:
                 self._forget_names()
-        X = X if sp.issparse(X) else matrices.csr(X)
-        if X.dtype.kind == "b" or X.data.min(initial=0) < 0:
-            # What stands at one place counts together: once if truths, and perhaps not negative.
-            X = matrices.with_summed_entries(X)
-            check_non_negative(X, type(self).__name__)
-        matrices.check_tokens(X)
-        return X
+        return validation.counts(self, X)
 
     def _recipe(self) -> recipe.Recipe:
         return topic_models.recipe(self)

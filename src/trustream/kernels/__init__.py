@@ -6,6 +6,7 @@ both. Subjects:
 
 ========== =====================================================================================
 lda        local step, statistics, blend and bounds of latent Dirichlet allocation
+factors    local step and bounds of Poisson factorisation
 mixture    responsibilities and sums of mixtures, of Bernoullis above all
 priors     steps on the parameters of a Dirichlet prior (empirical Bayes)
 likelihood estimators of the likelihood of held-out documents
@@ -26,7 +27,17 @@ import importlib
 from functools import cache
 from types import ModuleType
 
-SUBJECTS = ("lda", "mixture", "priors", "likelihood", "sparse", "words", "json_lines", "wiki_pages")
+SUBJECTS = (
+    "lda",
+    "factors",
+    "mixture",
+    "priors",
+    "likelihood",
+    "sparse",
+    "words",
+    "json_lines",
+    "wiki_pages",
+)
 BACKENDS = ("compiled", "reference")
 # Numbers in a vector of the compiled kernels; some arrays are padded to a multiple of it.
 LANES = 8

@@ -1,7 +1,7 @@
 """The defaults of learning: what a recipe is if users say nothing, and the rules behind it.
 
-`for_topics`, `for_stream` and `for_mixture` turn the parameters of estimators and trainers into a
-`Recipe`. How the numbers were measured is described in docs/defaults.md.
+`for_topics`, `for_stream`, `for_mixture` and `for_factorization` turn the parameters of estimators
+and trainers into a `Recipe`. How the numbers were measured is described in docs/defaults.md.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ LEAST_SEPARATION = 0.01
 # Data points of the population of a mixture for each one that there is: from 3 to 10 it hardly
 # matters where data are plenty, and less is better where they are few (docs/notes/defaults.md).
 _MIXTURE_MULTIPLE = 3.0
+
+# The same of Poisson factorisation.
+_FACTORS_MULTIPLE = 3.0
 
 # What differs on a stream.
 STREAM: dict[str, Any] = {
@@ -189,6 +192,48 @@ def for_mixture(
         learn=(),
         population=_number(population),
         data_multiple=_MIXTURE_MULTIPLE if population == "auto" else 0.0,
+    )
+
+
+def for_factorization(
+    n_components: int,
+    *,
+    method: str,
+    adaptive: bool,
+    learning_offset: float,
+    learning_decay: float,
+    cooldown: float,
+    batch_size: int | None,
+    max_iter: int,
+    inner_iter: int | None,
+    tol: float,
+    n_local: int,
+    local_tol: float,
+    learn_priors: bool | str,
+    population: float | str | None,
+) -> Recipe:
+    """The recipe of Poisson factorisation; arguments as in `trustream.PoissonFactorization`.
+
+    Batches are those of LDA, a count being a token.
+    """
+    algorithm = algorithms.get(method)
+    both = ("item_rate", "activity_rate")
+    return Recipe(
+        method=algorithm.name,
+        adaptive=adaptive,
+        tau=learning_offset,
+        kappa=learning_decay,
+        cooldown=cooldown,
+        batch_size=batch_size or algorithm.batch_size,
+        batch_tokens=max(_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components),
+        batch_least_part=_LEAST_PART,
+        max_iter=max_iter,
+        effort=Effort(inner_iter or algorithm.n_inner or _PAIRS, n_local),
+        local_tol=local_tol,
+        tol=tol,
+        learn=(learn_priors,) if isinstance(learn_priors, str) else both if learn_priors else (),
+        population=_number(population),
+        data_multiple=_FACTORS_MULTIPLE if population == "auto" else 0.0,
     )
 
 

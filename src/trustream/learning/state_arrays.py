@@ -17,6 +17,8 @@ from trustream._schema import Array, Rule, integer, number, one_of, optional
 from trustream.inference.adaptive import SHORTEST, Averages
 from trustream.inference.state import NONE_LATE, LateParts, Mean, State
 from trustream.inference.streaming_vb import Draws
+from trustream.models.factorization import FactorPrior, FactorRows
+from trustream.models.factorization.validity import check_factors
 from trustream.models.lda import LazyRows, LdaPrior
 from trustream.models.lda.seeds import SeedRows
 from trustream.models.lda.validity import check_lda
@@ -126,6 +128,27 @@ def lda(n_topics: int, n_words: int, dtype: str) -> StateFormat:
         "prior.pattern_sums": sums,
     }
     return StateFormat(LazyRows, LdaPrior, arrays, ("stored",), check_lda)
+
+
+def factorization(n_components: int, n_items: int, dtype: str) -> StateFormat:
+    """Of `FactorModel`."""
+    k, v = n_components, n_items
+    one = Array(ONE, above=0.0)
+    arrays = {
+        "lambda.stored": Array([(v, k)], (dtype,)),
+        "lambda.scale": one,
+        "lambda.shift": Array(ONE, least=0.0),
+        "lambda.totals": Array([(k,)], above=0.0),
+        "lambda.rates": Array([(k,)], above=0.0),
+        "lambda.rate_shift": Array(ONE, least=0.0),
+        "prior.n_items": Array(ONE, ("int64",), least=1.0),
+        "prior.item_shape": one,
+        "prior.item_rate": one,
+        "prior.user_shape": one,
+        "prior.activity_shape": one,
+        "prior.activity_rate": one,
+    }
+    return StateFormat(FactorRows, FactorPrior, arrays, ("stored", "rates"), check_factors)
 
 
 def bernoulli(n_components: int, n_features: int, dtype: str) -> StateFormat:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
 from trustream.array_types import Array
-from trustream.estimators import LatentDirichletAllocation
 from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.item_ranking import ranking
 from trustream.evaluation.ranking_result import Ranking
@@ -31,7 +30,11 @@ from trustream.recommender.recommendations import RecommendationLists, Recommend
 
 
 class FittedRecommender:
-    """The methods of a fitted `TopicRecommender`."""
+    """The methods of a fitted recommender, whatever it has learned factors by.
+
+    Users have factors (U, K) that follow from what they like, items have factors (K, I), and the
+    score of an item for a user is the product of the two.
+    """
 
     threshold: float | None
     n_jobs: int | None
@@ -39,12 +42,22 @@ class FittedRecommender:
     item_column: str
     rating_column: str | None
     timestamp_column: str | None
-    lda_: LatentDirichletAllocation
+    # The name of the attribute with the estimator that has learned.
+    _part: ClassVar[str]
     _ratings: Ratings
-    # theta (U, K), beta (K, I) and seen items (U, I), each after its first use.
+    # Users' factors (U, K), items' factors (K, I) and seen items (U, I), each after its first use.
     _computed: dict[str, Any]
     # While a step is taken: the users that the estimator has seen before it, and the ratings after.
     _pending: tuple[int, Ratings] | None
+
+    @property
+    def _estimator(self) -> Any:
+        """The estimator, with `transform` and `components_`."""
+        return getattr(self, self._part)
+
+    def _item_factors(self) -> Array:
+        """Items' factors, (K, I), that go with users' factors from `transform`."""
+        raise NotImplementedError
 
     def recommend(self, user: Any, n: int = 20, *, exclude_seen: bool = True) -> Recommendations:
         """Return the n best items for a known user, or a shorter list if fewer are left.
@@ -76,7 +89,7 @@ class FittedRecommender:
             Whether to leave `items` out.
         """
         row = self._row(items)
-        theta = self.lda_.transform(liked_items(row))
+        theta = self._estimator.transform(liked_items(row))
         seen = rated_items(row) if exclude_seen else None
         return self._lists(theta, seen, np.arange(1), n)[0]
 
@@ -99,7 +112,7 @@ class FittedRecommender:
         self._check_fitted()
         data = self._data
         rows = np.arange(len(data.users)) if users is None else data.users.positions(users)
-        theta = self.user_topics(users)
+        theta = self._user_factors(users)
         seen = self._seen() if exclude_seen else None
         if seen is not None and users is not None:
             seen = seen[rows]
@@ -108,13 +121,13 @@ class FittedRecommender:
     def similar_items(self, item: Any, n: int = 10) -> Recommendations:
         """Return the n items that are most similar to an item, without the item itself.
 
-        The score is the cosine similarity of p(k | i) = lambda_ki / sum_k lambda_ki, the
-        proportions of the topics to which an item belongs.
+        The score is the cosine similarity of the items' columns of `components_`: of p(k | i), the
+        topics to which an item belongs, or of its factors E[beta_i].
         """
         self._check_fitted()
         n = whole_number("n", n)
         column = self._data.items.positions([item])
-        shares = self.lda_.components_
+        shares = self._estimator.components_
         shares = shares / np.linalg.norm(shares, axis=0)
         itself = sparse.csr_array(([1.0], ([0], column)), shape=(1, shares.shape[1]))
         pair = (np.ascontiguousarray(shares[:, column].T), shares)
@@ -144,7 +157,7 @@ class FittedRecommender:
         if unknown not in ("error", "ignore"):
             raise ValueError(f'unknown must be "error" or "ignore", got {unknown!r}')
         liked = self._known_ratings(held_out, unknown == "ignore")
-        pair = (self.user_topics(), self.item_topics_)
+        pair = (self._user_factors(), self._items())
         return ranking(pair, liked, seen=self._seen(), m=m, n_threads=self._threads())
 
     @property
@@ -168,31 +181,28 @@ class FittedRecommender:
         self._check_fitted()
         return self._data.items.values.copy()
 
-    @property
-    def item_topics_(self) -> Array:
-        """E[beta], (n_components, n_items): the probability of each item in each topic."""
+    def _items(self) -> Array:
+        """`_item_factors`, computed once."""
         self._check_fitted()
-        if "beta" not in self._cache:
-            lambda_ = self.lda_.components_
-            totals = lambda_.sum(axis=1, keepdims=True, dtype=np.float64)
-            self._cache["beta"] = (lambda_ / totals).astype(lambda_.dtype)
-        return self._cache["beta"]
+        if "items" not in self._cache:
+            self._cache["items"] = self._item_factors()
+        return self._cache["items"]
 
-    def user_topics(self, users: Any = None) -> Array:
-        """Return E[theta] of all known users, (n_users, n_components), or of `users`."""
+    def _user_factors(self, users: Any = None) -> Array:
+        """Factors of all known users, (U, K), or of `users`."""
         self._check_fitted()
         if users is None:
-            if "theta" not in self._cache:
-                self._cache["theta"] = self.lda_.transform(self._data.likes())
-            return self._cache["theta"]
+            if "users" not in self._cache:
+                self._cache["users"] = self._estimator.transform(self._data.likes())
+            return self._cache["users"]
         rows = self._data.users.positions(users)
-        if "theta" in self._cache:
-            return self._cache["theta"][rows]
-        return self.lda_.transform(liked_items(self._data.weights[rows]))
+        if "users" in self._cache:
+            return self._cache["users"][rows]
+        return self._estimator.transform(liked_items(self._data.weights[rows]))
 
     def fold_in(self, items: Iterable[Any] | Mapping[Any, float]) -> Array:
         """Return E[theta] of somebody who likes `items`, (n_components,); see `recommend_for`."""
-        return self.lda_.transform(liked_items(self._row(items)))[0]
+        return self._estimator.transform(liked_items(self._row(items)))[0]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_ratings")
@@ -205,9 +215,10 @@ class FittedRecommender:
                 "appropriate arguments before using this estimator."
             )
 
-    def _keep(self, lda: LatentDirichletAllocation, data: Ratings) -> None:
+    def _keep(self, estimator: Any, data: Ratings) -> None:
         # In one call, which an interrupt cannot divide: model and ratings belong together.
-        self.__dict__.update(lda_=lda, _ratings=data, _computed={}, _pending=None)
+        kept = {self._part: estimator, "_ratings": data, "_computed": {}, "_pending": None}
+        self.__dict__.update(kept)
 
     def _settle(self) -> None:
         """Take in the ratings of a step that was taken; drop those of one that was not.
@@ -216,8 +227,8 @@ class FittedRecommender:
         """
         if self._pending is not None:
             n_before, data = self._pending
-            if self.lda_._n_samples_seen != n_before:
-                self._keep(self.lda_, data)
+            if self._estimator._n_samples_seen != n_before:
+                self._keep(self._estimator, data)
             self._pending = None
 
     @property
@@ -245,7 +256,7 @@ class FittedRecommender:
     def _lists(
         self, theta: Array, seen: sparse.csr_array | None, users: Array, n: int
     ) -> RecommendationLists:
-        beta = self.item_topics_
+        beta = self._items()
         n = min(whole_number("n", n), beta.shape[1])
         columns, scores = scored_items((theta, beta), n, seen=seen, n_threads=self._threads())
         return RecommendationLists(users, columns, scores, self._data.items.values)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from trustream import persist
-from trustream.recommender import Recommendations, TopicRecommender
+from trustream.recommender import Recommendations
+from trustream.recommender.base import Recommender
 
 # Users whose lists are computed before the first of them is returned.
 USERS_AT_A_TIME = 4096
@@ -49,13 +50,13 @@ class ItemList:
     items: list[ScoredItem]
 
 
-def load_recommender(path: str | Path, n_jobs: int | None = None) -> TopicRecommender:
+def load_recommender(path: str | Path, n_jobs: int | None = None) -> Recommender:
     """Load a recommender from a file.
 
     Parameters
     ----------
     path : str or Path
-        A file that `TopicRecommender.save` wrote.
+        A file that `save` of a recommender wrote.
     n_jobs : int, default=None
         Threads; None is all cores.
 
@@ -69,6 +70,7 @@ def load_recommender(path: str | Path, n_jobs: int | None = None) -> TopicRecomm
     Examples
     --------
     >>> import tempfile
+    >>> from trustream import TopicRecommender
     >>> model = TopicRecommender(2, random_state=0).fit([[1, 1, 0], [0, 1, 1]])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(f"{folder}/movies.safetensors")
@@ -76,9 +78,9 @@ def load_recommender(path: str | Path, n_jobs: int | None = None) -> TopicRecomm
     [0, 1, 2]
     """
     model = persist.load(path)
-    if not isinstance(model, TopicRecommender):
+    if not isinstance(model, Recommender):
         raise ValueError(
-            f"{path} holds a {type(model).__name__}, expected a TopicRecommender: "
+            f"{path} holds a {type(model).__name__}, expected a recommender: "
             "make one with trustream recommend RATINGS --save"
         )
     model.set_params(n_jobs=n_jobs)
@@ -86,7 +88,7 @@ def load_recommender(path: str | Path, n_jobs: int | None = None) -> TopicRecomm
 
 
 def item_lists(
-    model: TopicRecommender,
+    model: Recommender,
     *,
     users: Sequence[str] | None = (),
     likes: Sequence[str] = (),
@@ -101,7 +103,7 @@ def item_lists(
 
     Parameters
     ----------
-    model : TopicRecommender
+    model : TopicRecommender or PoissonRecommender
         Fitted.
     users : sequence of str, or None
         A list for each of these users; None is a list for every known user.
@@ -123,6 +125,7 @@ def item_lists(
 
     Examples
     --------
+    >>> from trustream import TopicRecommender
     >>> likes = [[1, 1, 0, 0], [1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 1, 1]] * 5
     >>> model = TopicRecommender(2, random_state=0).fit(likes)
     >>> for found in item_lists(model, users=["0"], likes=["1"], similar_to=["3"], n=1):

@@ -22,11 +22,11 @@ from trustream._schema import (
     optional,
     text,
 )
-from trustream.estimators import LatentDirichletAllocation, saving
+from trustream.estimators import saving
 from trustream.recommender.ids import Ids
 from trustream.recommender.ratings import Ratings
 
-_HEADER = {"estimator": text, "params": mapping, "strings": mapping, "lda": mapping}
+_HEADER = {"estimator": text, "params": mapping, "strings": mapping}
 # Columns of pandas frames may have numbers as names.
 _column = Rule(lambda value: isinstance(value, str | int), "the name of a column")
 _PARAMS = {
@@ -37,78 +37,88 @@ _PARAMS = {
     "timestamp_column": optional(_column),
 }
 _STRINGS = {"users": boolean, "items": boolean}
-# Prefix of the names of the topic model's arrays.
-_LDA = "lda."
 _PARTS = ("data", "indices", "indptr")
 _INTEGERS = ("int32", "int64")
 
 
 def to_arrays(
-    name: str, params: dict[str, Any], lda: LatentDirichletAllocation, data: Ratings
+    recommender: Any, params: dict[str, Any], estimator: Any, data: Ratings
 ) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Return (arrays, header) for a recommender's own parameters, its topic model and its data.
+    """Return (arrays, header) for a recommender's own parameters, its estimator and its data.
+
+    The estimator's arrays and header are kept under the name of the recommender's attribute that
+    has it, such as "lda" for `lda_`.
 
     Raises:
         ValueError: a parameter was changed after the fit to a value that could not be read again.
     """
+    name, part = type(recommender).__name__, _part(type(recommender))
     params = {key: saving.plain(value) for key, value in params.items()}
     try:
         check_values(params, _PARAMS, "the parameters")
     except ValueError as error:
         raise ValueError(f"cannot save this {name}: {error}") from error
-    arrays, lda_header = saving.to_arrays(lda)
-    arrays = {_LDA + key: array for key, array in arrays.items()}
+    arrays, own = saving.to_arrays(estimator)
+    arrays = {f"{part}.{key}": array for key, array in arrays.items()}
     arrays |= {f"weights.{part}": getattr(data.weights, part) for part in _PARTS}
     arrays |= {"users": data.users.packed(), "items": data.items.packed()}
     header = {
         "estimator": name,
         "params": params,
         "strings": {"users": data.users.strings, "items": data.items.strings},
-        "lda": lda_header,
+        part: own,
     }
     return arrays, header
 
 
-def from_contents(
-    contents: persist.Contents,
-) -> tuple[dict[str, Any], LatentDirichletAllocation, Ratings]:
-    """Return the own parameters, topic model and data from what `to_arrays` returned.
+def from_contents(cls: Any, contents: persist.Contents) -> tuple[dict[str, Any], Any, Ratings]:
+    """Return the own parameters, estimator and data from what `to_arrays` returned.
+
+    Args:
+        cls: the recommender's class.
 
     Raises:
         ValueError: the contents are inconsistent.
     """
-    header, entries = contents.header, contents.entries
-    check_values(header, _HEADER, "the header")
+    header, entries, part = contents.header, contents.entries, _part(cls)
+    prefix, kind = f"{part}.", cls._estimator_class
+    check_values(header, {**_HEADER, part: mapping}, "the header")
     check_values(header["params"], _PARAMS, "the parameters")
     check_values(header["strings"], _STRINGS, "the kinds of ids")
     table = {
-        _LDA + name: array
-        for name, array in saving.check(
-            LatentDirichletAllocation, header["lda"], _of_lda(entries)
-        ).items()
+        prefix + name: array
+        for name, array in saving.check(kind, header[part], _within(prefix, entries)).items()
     }
-    n_items = header["lda"]["attributes"]["n_features_in_"]
+    n_items = header[part]["attributes"]["n_features_in_"]
     own = _own_arrays(header["strings"], entries, n_items)
-    check_entries({name: entry for name, entry in entries.items() if name[:4] != _LDA}, own)
+    others = {name: entry for name, entry in entries.items() if not name.startswith(prefix)}
+    check_entries(others, own)
     arrays = contents.arrays()
     check_arrays(arrays, table | own)
-    lda = saving.from_arrays(LatentDirichletAllocation, header["lda"], _of_lda(arrays))
+    estimator = saving.from_arrays(kind, header[part], _within(prefix, arrays))
     users = Ids.unpacked("user", arrays["users"], header["strings"]["users"])
     items = Ids.unpacked("item", arrays["items"], header["strings"]["items"])
     shape = arrays["weights.indptr"].size - 1, n_items
     if (len(users), len(items)) != shape:
         raise ValueError(f"{len(users)} users and {len(items)} items for weights of shape {shape}")
-    return header["params"], lda, Ratings(users, items, _weights(arrays, shape))
+    return header["params"], estimator, Ratings(users, items, _weights(arrays, shape))
 
 
-def _of_lda(named: Mapping[str, Any]) -> dict[str, Any]:
-    return {name[len(_LDA) :]: value for name, value in named.items() if name.startswith(_LDA)}
+def _part(cls: Any) -> str:
+    """Under what name a file has the estimator of a recommender."""
+    name: str = cls._part
+    return name.rstrip("_")
+
+
+def _within(prefix: str, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Values whose names begin so, by what follows."""
+    return {name[len(prefix) :]: v for name, v in named.items() if name.startswith(prefix)}
 
 
 def _own_arrays(
     strings: Mapping[str, bool], entries: Mapping[str, Described], n_items: int
 ) -> dict[str, Array]:
-    """Types and shapes of the arrays beside the topic model, from their number of users."""
+    """Types and shapes of the arrays beside the estimator, from their number of users."""
     pointers, data = entries.get("weights.indptr"), entries.get("weights.data")
     n_pointers = pointers.shape[0] if pointers is not None and pointers.shape else 0
     n_entries = data.shape[0] if data is not None and data.shape else 0

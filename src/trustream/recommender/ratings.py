@@ -47,15 +47,19 @@ class Ratings:
         """1 for every rated item, (U, I)."""
         return rated_items(self.weights)
 
-    def updated(self, new: Ratings) -> Ratings:
-        """Return these ratings with newer ones of known items, by known or new users, added.
+    def updated(self, new: Ratings, *, new_items: bool = False) -> Ratings:
+        """Return these ratings with newer ones, by known or new users, added.
 
         A newer rating replaces an older one of the same user and item.
 
+        Args:
+            new_items: whether unknown items are added too, behind those that are known.
+
         Raises:
-            ValueError: an item is unknown, or ids are of another kind.
+            ValueError: an item is unknown and may not be, or ids are of another kind.
         """
-        columns = self.items.positions(new.items.values)
+        items = self.items.extended(new.items.values) if new_items else self.items
+        columns = items.positions(new.items.values)
         users = self.users.extended(new.users.values)
         rows = users.positions(new.users.values)
         before, after = self.weights.tocoo(), new.weights.tocoo()
@@ -64,9 +68,9 @@ class Ratings:
             np.concatenate([before.coords[1], columns[after.coords[1]]]),
             np.concatenate([before.data, after.data]),
             None,
-            (len(users), len(self.items)),
+            (len(users), len(items)),
         )
-        return Ratings(users, self.items, weights)
+        return Ratings(users, items, weights)
 
 
 def is_frame(data: Any) -> bool:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.base import BaseEstimator
 
-from trustream import matrices, persist
+from trustream import persist
+from trustream.array_types import Array
 from trustream.estimators import LatentDirichletAllocation
-from trustream.recommender import model_files
-from trustream.recommender.fitted_recommender import FittedRecommender
-from trustream.recommender.ids import as_array
-from trustream.recommender.ratings import Ratings, from_frame, from_matrix, is_frame
-
-# Parameters of this estimator alone; the others are those of LatentDirichletAllocation.
-_OWN = ("threshold", "user_column", "item_column", "rating_column", "timestamp_column")
+from trustream.recommender.base import Recommender
 
 
 @persist.register
-class TopicRecommender(FittedRecommender, BaseEstimator):
+class TopicRecommender(Recommender):
     """Recommend items by latent Dirichlet allocation: users are documents, liked items words.
 
     The score of item i for user n is the probability that the next item the user likes is i
@@ -73,6 +65,13 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
     >>> recommender.similar_items("tea", n=1).items
     ['cake']
     """
+
+    _part = "lda_"
+    _estimator_class = LatentDirichletAllocation
+    # A user has few items, so skipping topics would not save time.
+    _fixed = {"max_doc_topics": None}
+
+    lda_: LatentDirichletAllocation
 
     def __init__(
         self,
@@ -131,143 +130,16 @@ tol, n_init, dtype, n_jobs, verbose, callback, random_state
         self.callback = callback
         self.random_state = random_state
 
-    # --- learning
+    @property
+    def item_topics_(self) -> Array:
+        """E[beta], (n_components, n_items): the probability of each item in each topic."""
+        return self._items()
 
-    def fit(
-        self, ratings: Any, y: Any = None, *, user_ids: Any = None, item_ids: Any = None
-    ) -> Any:
-        """Learn from all ratings.
+    def user_topics(self, users: Any = None) -> Array:
+        """Return E[theta] of all known users, (n_users, n_components), or of `users`."""
+        return self._user_factors(users)
 
-        Of several ratings of an item by a user the one with the latest timestamp counts; where
-        timestamps are equal or missing, the last one in the frame. Duplicate entries of a sparse
-        matrix are added, as everywhere in SciPy. Users who like nothing do not affect the model,
-        but are known to it.
-
-        Parameters
-        ----------
-        ratings : sparse matrix or array of shape (n_users, n_items), or frame
-            A frame is one of pandas or polars, or a dictionary of columns, with one row per rating.
-        y : ignored
-        user_ids, item_ids : sequences, default=None
-            Ids of a matrix's rows and columns; None numbers them from 0.
-
-        Returns
-        -------
-        self
-        """
-        data = self._checked(ratings, user_ids, item_ids)
-        likes = data.likes()
-        if not likes.nnz:
-            raise ValueError(self._nothing_liked(ratings))
-        self._keep(self._new_lda().fit(_with_entries(likes)), data)
-        return self
-
-    def partial_fit(
-        self, ratings: Any, y: Any = None, *, user_ids: Any = None, item_ids: Any = None
-    ) -> Any:
-        """Add new ratings of known items, by known or new users, and take one step on these users.
-
-        A newer rating replaces an older one of the same user and item. The step uses everything
-        that these users like by now, and treats them as a sample of all users. If none of them
-        likes anything, no step is taken. On an estimator that is not fitted, the ratings determine
-        the set of items.
-
-        Parameters
-        ----------
-        ratings, y, user_ids, item_ids
-            As for `fit`.
-
-        Returns
-        -------
-        self
-        """
-        data = self._checked(ratings, user_ids, item_ids)
-        if not self.__sklearn_is_fitted__():
-            likes = _with_entries(data.likes())
-            if not likes.nnz:
-                raise ValueError(self._nothing_liked(ratings))
-            lda = self._new_lda().set_params(total_samples=likes.shape[0])
-            self._keep(lda.partial_fit(likes), data)
-            return self
-        changed, lda = data.users.values, self.lda_
-        data = self._data.updated(data)
-        likes = data.likes()
-        rows = _with_entries(likes[data.users.positions(changed)])
-        if not rows.shape[0]:
-            self._keep(lda, data)
-            return self
-        n_users = int(np.count_nonzero(np.diff(likes.indptr)))
-        self._pending = lda._n_samples_seen, data
-        lda._step_as(lda._draft().set_params(total_samples=n_users), rows)
-        self._settle()
-        return self
-
-    def _new_lda(self) -> LatentDirichletAllocation:
-        names = {*self._get_param_names()} - {*_OWN}
-        parameters = {name: getattr(self, name) for name in names}
-        # A user has few items, so skipping topics would not save time.
-        return LatentDirichletAllocation(max_doc_topics=None, **parameters)
-
-    def _checked(self, ratings: Any, user_ids: Any, item_ids: Any) -> Ratings:
-        threshold = self.threshold
-        number = isinstance(threshold, Real) and not isinstance(threshold, bool)
-        if threshold is not None and not (number and np.isfinite(threshold)):
-            raise ValueError(f"threshold must be a number or None, got {threshold!r}")
-        if not is_frame(ratings):
-            data = from_matrix(ratings, user_ids, item_ids, threshold)
-        elif user_ids is not None or item_ids is not None:
-            raise ValueError("user_ids and item_ids are for a matrix; a frame has its own ids")
-        else:
-            data = from_frame(ratings, self.columns, threshold)
-        matrices.check_tokens(data.weights, "the ratings", "user")
-        return data
-
-    def _nothing_liked(self, ratings: Any) -> str:
-        if self.threshold is None:
-            return "all ratings are 0, so nobody likes anything: there is nothing to learn from"
-        return (
-            f"no rating reaches the threshold {self.threshold:g}{self._highest(ratings)}: there is "
-            f"nothing to learn from; lower the threshold"
-        )
-
-    def _highest(self, ratings: Any) -> str:
-        if is_frame(ratings):
-            if self.rating_column is None:
-                return ", since without a rating column all are 1"
-            ratings = as_array(ratings[self.rating_column])
-        elif not sparse.issparse(ratings):
-            ratings = np.asarray(ratings)
-        return f" (the highest is {ratings.max():g})"
-
-    def __getstate__(self) -> Any:
-        if not self.__sklearn_is_fitted__():
-            return super().__getstate__()
-        self._settle()
-        return {**super().__getstate__(), "_computed": {}}
-
-    # --- files
-
-    def save(self, path: Any) -> None:
-        """Write the fitted recommender to a file; `trustream.load(path)` reads it again.
-
-        The file contains the ids and ratings as well. A `callback` is not saved.
-        """
-        self._check_fitted()
-        params = {name: getattr(self, name) for name in _OWN}
-        persist.write(
-            path, *model_files.to_arrays(type(self).__name__, params, self.lda_, self._data)
-        )
-
-    @classmethod
-    def _from_contents(cls, contents: persist.Contents) -> Any:
-        params, lda, data = model_files.from_contents(contents)
-        known = set(cls._get_param_names())
-        shared = {name: value for name, value in lda.get_params().items() if name in known}
-        recommender = cls(**shared, **params)
-        recommender._keep(lda, data)
-        return recommender
-
-
-def _with_entries(rows: sparse.csr_array) -> sparse.csr_array:
-    """Rows that are not empty: users without likes carry no information about alpha."""
-    return rows[np.diff(rows.indptr) > 0]
+    def _item_factors(self) -> Array:
+        lambda_ = self.lda_.components_
+        totals = lambda_.sum(axis=1, keepdims=True, dtype=np.float64)
+        return (lambda_ / totals).astype(lambda_.dtype)

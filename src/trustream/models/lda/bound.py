@@ -24,12 +24,18 @@ def divergence(computation: LdaComputation, natural: LdaNatural, other: LdaNatur
 
 
 def prior_divergence(computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior) -> float:
-    """KL(lambda || eta) over all words, some at a time."""
+    """KL(lambda || eta) over all words."""
+    terms = prior_terms(computation, lambda_, prior)
+    return _divergence(terms, lambda_.totals, prior.totals)
+
+
+def prior_terms(computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior) -> Float64:
+    """`LdaComputation.dirichlet_terms` of lambda and eta over all words, some at a time, (3, K)."""
     terms = np.zeros((3, computation.n_topics))
     for words in word_blocks(lambda_.stored.shape[0]):
         rows = computation.get_rows(lambda_, prior, words)
         terms += computation.dirichlet_terms(rows, prior.rows(words))
-    return _divergence(terms, lambda_.totals, prior.totals)
+    return terms
 
 
 def inner(computation: LdaComputation, natural: LdaNatural, statistics: LdaNatural) -> float:

@@ -51,8 +51,13 @@ class LdaTotal(NamedTuple):
         return LazyRows(rows, 1.0, prior.eta, totals)
 
     def inner(self, computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior) -> float:
-        """sum_vk total_vk (psi(lambda_vk) - psi(sum_v lambda_vk)), some words at a time."""
-        value = -float(self.sums @ computation.expected_log(lambda_.totals))
+        """sum_vk total_vk (psi(lambda_vk) - psi(sum_v lambda_vk))."""
+        topics = float(self.sums @ computation.expected_log(lambda_.totals))
+        return self.psi_inner(computation, lambda_, prior) - topics
+
+    def psi_inner(self, computation: LdaComputation, lambda_: LazyRows, prior: LdaPrior) -> float:
+        """sum_vk total_vk psi(lambda_vk), some words at a time."""
+        value = 0.0
         for words in word_blocks(self.rows.shape[0]):
             psi = computation.expected_log(computation.get_rows(lambda_, prior, words))
             value += float((psi.astype(np.float64) * self.rows[words]).sum())

@@ -29,16 +29,8 @@ def check_lda(lambda_: LazyRows, prior: LdaPrior) -> None:
         ValueError: says what does not agree.
     """
     n_words, n_topics = lambda_.stored.shape
-    pattern, sums = prior.pattern, np.zeros(n_topics)
-    for start in range(0, n_words, _AT_ONCE):
-        rows = slice(start, start + _AT_ONCE)
-        level = lambda_.shift * (pattern if pattern.shape[0] == 1 else pattern[rows])
-        with np.errstate(over="ignore"):  # found below
-            values = lambda_.stored[rows] * lambda_.stored.dtype.type(lambda_.scale) + level
-        if not (values >= -_ROUNDING * level).all():
-            raise ValueError("lambda holds negative numbers")
-        sums += values.sum(axis=0, dtype=np.float64)
-    _check_sums("lambda", sums, lambda_.totals)
+    pattern = prior.pattern
+    check_rows(lambda_, pattern)
     if pattern.shape[0] == 1:
         eta_sums = np.full(n_topics, n_words * pattern[0, 0])
     else:
@@ -48,6 +40,25 @@ def check_lda(lambda_: LazyRows, prior: LdaPrior) -> None:
     most = float(np.finfo(lambda_.stored.dtype).max) * _ROOM
     if not (prior.alpha.sum() < most and prior.eta * prior.pattern_sums.max() < most):
         raise ValueError("alpha or eta is beyond all bounds")
+
+
+def check_rows(lambda_: LazyRows, pattern: Float64) -> None:
+    """Refuse a table with negative numbers, or whose totals are not its sums.
+
+    Raises:
+        ValueError: says what does not agree.
+    """
+    n_words, n_topics = lambda_.stored.shape
+    sums = np.zeros(n_topics)
+    for start in range(0, n_words, _AT_ONCE):
+        rows = slice(start, start + _AT_ONCE)
+        level = lambda_.shift * (pattern if pattern.shape[0] == 1 else pattern[rows])
+        with np.errstate(over="ignore"):  # found below
+            values = lambda_.stored[rows] * lambda_.stored.dtype.type(lambda_.scale) + level
+        if not (values >= -_ROUNDING * level).all():
+            raise ValueError("lambda holds negative numbers")
+        sums += values.sum(axis=0, dtype=np.float64)
+    _check_sums("lambda", sums, lambda_.totals)
 
 
 def _check_sums(what: str, sums: Float64, kept: Float64) -> None:
