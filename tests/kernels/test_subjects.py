@@ -14,6 +14,7 @@ from trustream import kernels
 SOME = {
     "lda": "lda_local",
     "mixture": "softmax",
+    "hmm": "forward_backward",
     "priors": "dirichlet_step",
     "likelihood": "chib",
     "sparse": "first_fault",
