@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from trustream.estimators import (
         BernoulliMixture,
         GaussianMixture,
+        HiddenMarkovModel,
         LatentDirichletAllocation,
     )
     from trustream.persist import load
@@ -51,6 +52,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BernoulliMixture",
     "GaussianMixture",
+    "HiddenMarkovModel",
     "LatentDirichletAllocation",
     "StreamTrainer",
     "TopicModel",
@@ -79,6 +81,7 @@ __all__ = [
 _HOME = {
     "BernoulliMixture": "trustream.estimators",
     "GaussianMixture": "trustream.estimators",
+    "HiddenMarkovModel": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
     "TopicRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",

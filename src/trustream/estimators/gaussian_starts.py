@@ -11,6 +11,15 @@ from sklearn.cluster import kmeans_plusplus
 from trustream.models.mixture import GaussianModel, GaussianNatural, GaussianPrior, gaussian_start
 
 
+def start_count(n_samples: float, n_components: int) -> float:
+    """Rows that a component has seen, so to speak, when it starts.
+
+    Of the weight that the data will give it, a tenth: enough for components to stay apart in the
+    first steps.
+    """
+    return max(1.0, n_samples / (10 * n_components))
+
+
 def start(
     model: GaussianModel,
     prior: GaussianPrior,
@@ -28,9 +37,7 @@ def start(
         n_samples: how many rows these stand for.
     """
     n_rows, n_features = X.shape
-    # Of the weight that the data will give a component, a tenth: enough for components to stay
-    # apart in the first steps.
-    model = replace(model, start_count=max(1.0, n_samples / (10 * model.n_components)))
+    model = replace(model, start_count=start_count(n_samples, model.n_components))
     if init_params == "random" or n_rows < model.n_components:
         return model.initial(prior, rng)
     n_points = min(n_rows, gaussian_start.n_points(model.n_components))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -49,8 +50,17 @@ class Emissions(ABC):
         """The prior's natural parameters, broadcastable to those of lambda."""
 
     @abstractmethod
-    def initial(self, prior: Any, rng: np.random.Generator) -> Parts:
-        """Random parameters to start from."""
+    def start(
+        self, prior: Any, frequencies: Float64, count: float, rng: np.random.Generator
+    ) -> Parts:
+        """Random parameters to start from, whatever the data but for two numbers.
+
+        Args:
+            frequencies: of symbols, (V,), or of ones, (D,); Gaussians start without.
+            count: observations that each state has seen, so to speak. Few compared with those that
+                there will be leave a trust-region step free to move, too few let all states become
+                one.
+        """
 
     @abstractmethod
     def zeros(self) -> Parts:
@@ -110,9 +120,13 @@ class Categorical(Emissions):
     def eta(self, prior: CategoricalHmmPrior) -> Parts:
         return (np.atleast_1d(prior.emissions).astype(self.dtype),)
 
-    def initial(self, prior: CategoricalHmmPrior, rng: np.random.Generator) -> Parts:
-        """Gamma(shape 100, scale 0.01), as the paper starts LDA and Bernoullis."""
-        return (rng.gamma(100.0, 0.01, self.shape).astype(self.dtype),)
+    def start(
+        self, prior: Any, frequencies: Float64, count: float, rng: np.random.Generator
+    ) -> Parts:
+        """eta + count p_k, with p_kv proportional to frequencies_v e_kv and e_kv exponential."""
+        p = frequencies * rng.exponential(size=self.shape)
+        p /= p.sum(axis=1, keepdims=True)
+        return ((self.eta(prior)[0] + count * p).astype(self.dtype),)
 
     def zeros(self) -> Parts:
         return (np.zeros(self.shape),)
@@ -185,8 +199,23 @@ class MixtureEmissions(Emissions):
     def eta(self, prior: Any) -> Parts:
         return tuple(self.mixture.eta(prior.mixture)[1:])
 
-    def initial(self, prior: Any, rng: np.random.Generator) -> Parts:
-        return tuple(self.mixture.initial(prior.mixture, rng)[1:])
+    def start(
+        self, prior: Any, frequencies: Float64, count: float, rng: np.random.Generator
+    ) -> Parts:
+        """For Gaussians see `GaussianModel.initial`. For Bernoullis a + count p_k, b + count (1 -
+        p_k), with p_ki : 1 - p_ki the odds of frequencies_i times the ratio of two exponentials.
+        """
+        if isinstance(self.mixture, GaussianModel):
+            mixture = replace(self.mixture, start_count=count)
+            return tuple(mixture.initial(prior.mixture, rng)[1:])
+        a, b = self.eta(prior)
+        ones, zeros = rng.exponential(size=(2, self.n_components, frequencies.size))
+        ones, zeros = (
+            ones.T * frequencies[:, np.newaxis],
+            zeros.T * (1 - frequencies[:, np.newaxis]),
+        )
+        p = ones / (ones + zeros)
+        return tuple((part + count * q).astype(a.dtype) for part, q in ((a, p), (b, 1 - p)))
 
     def zeros(self) -> Parts:
         return tuple(self.mixture.zero_statistics()[1:])

@@ -86,7 +86,7 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
         n_features: V symbols, or D features of an observation.
         emissions: "categorical", "bernoulli" or "gaussian".
         covariance_type: of Gaussians, "full", "diag" or "tied".
-        start_count: of Gaussians, see `GaussianModel`.
+        start_count: observations that each state has seen, so to speak, when it starts.
         dtype: "float32" or "float64", how data and parameters of emissions are kept (of Gaussians
             the data only); recursions and sums are float64.
         backend: which kernels compute, "compiled" or "reference".
@@ -153,9 +153,15 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
         return self.natural(prior.start, prior.transitions, *self.kind.eta(prior))
 
     def initial(self, prior: Any, rng: np.random.Generator) -> Any:
-        """Equal starts and transitions, and emissions as in the mixtures of the same kind."""
+        """Equal starts and transitions, and random emissions, whatever the data (`Emissions.start`).
+
+        The posterior after `start_count` observations of each state, in which all symbols, or ones
+        and zeros, are as frequent.
+        """
         self._check(prior)
-        return self.started(self.kind.initial(prior, rng))
+        share = 1 / self.n_features if self.emissions == "categorical" else 0.5
+        frequencies = np.full(self.n_features, share)
+        return self.started(self.kind.start(prior, frequencies, self.start_count, rng))
 
     def started(self, parts: tuple[Array, ...]) -> Any:
         """lambda_ with these parameters of emissions, and start and transitions equal to 1."""
