@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from trustream.estimators import (
         BernoulliMixture,
         GaussianMixture,
+        HiddenMarkovModel,
         LatentDirichletAllocation,
         PoissonFactorization,
     )
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 __all__ = [
     "BernoulliMixture",
     "GaussianMixture",
+    "HiddenMarkovModel",
     "LatentDirichletAllocation",
     "PoissonFactorization",
     "PoissonRecommender",
@@ -82,6 +84,7 @@ __all__ = [
 _HOME = {
     "BernoulliMixture": "trustream.estimators",
     "GaussianMixture": "trustream.estimators",
+    "HiddenMarkovModel": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
     "PoissonFactorization": "trustream.estimators",
     "PoissonRecommender": "trustream.recommender",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -12,6 +13,13 @@ from scipy import sparse
 from tests.conformance.poisson_mixture import PoissonMixture, PoissonPrior
 from tests.helpers import planted_lda
 from trustream.models.factorization import FactorModel, FactorPrior, FactorRows
+from trustream.models.hmm import (
+    BernoulliHmmPrior,
+    CategoricalHmmPrior,
+    GaussianHmmPrior,
+    HmmModel,
+    Sequences,
+)
 from trustream.models.lda import CollapsedLdaModel, LazyRows, LdaModel, LdaPrior
 from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
 
@@ -170,6 +178,51 @@ def poisson() -> Case:
     return replace(case, local=lambda local: local.log_phi.T)
 
 
+def hmm(emissions: str, **options: Any) -> Case:
+    """90 sequences of 1 to 8 observations, 4 states; those of three are drawn, one is left over."""
+    rng = np.random.default_rng(6)
+    lengths = rng.integers(1, 9, size=90)
+    z = (np.repeat(rng.integers(3, size=90), lengths) + (rng.random(lengths.sum()) < 0.2)) % 3
+    chain = np.full(4, 0.7), np.linspace(0.5, 1.5, 16).reshape(4, 4)
+    n_features, valid = 9, _positive
+    prior: Callable[[], Any]
+    if emissions == "categorical":
+        x = np.minimum(3 * z + rng.integers(4, size=z.size), 8)
+        prior = functools.partial(CategoricalHmmPrior, *chain, np.linspace(0.3, 1, 9))
+        mass = lambda statistics: statistics.emissions.sum(axis=1)  # noqa: E731
+    elif emissions == "bernoulli":
+        x = (rng.random((z.size, 9)) < rng.beta(0.4, 0.4, (3, 9))[z]).astype(np.float64)
+        prior = functools.partial(BernoulliHmmPrior, *chain, 0.8, np.linspace(0.5, 2, 9))
+        mass = lambda statistics: (statistics.a + statistics.b)[0]  # noqa: E731
+    else:
+        x = rng.standard_normal((z.size, 2)) + np.array([[0.0, 0], [4, 1], [-3, 5]])[z]
+        normal = x.mean(axis=0), 0.1, np.diag([4.0, 2.0]), 5.0
+        prior = functools.partial(GaussianHmmPrior, *chain, *normal)
+        mass = lambda statistics: statistics.s  # noqa: E731
+        n_features, options = 2, {**options, "start_count": 10.0}
+
+        def valid(arrays: list[np.ndarray]) -> bool:
+            start, transitions, s, sm, _, nu = arrays
+            return _positive([start, transitions, s, nu]) and bool(np.isfinite(sm).all())
+
+    options |= {"emissions": emissions, "n_components": 4, "n_features": n_features}
+    case = mixture(
+        "-".join(["hmm", emissions, options.get("covariance_type", "")]).rstrip("-"),
+        lambda **more: HmmModel(**options, **more),
+        prior,
+        Sequences.of(x, lengths, n_features),
+        valid,
+    )
+    return replace(
+        case,
+        mass=mass,
+        weight=lambda batch: float(batch.n_observations),
+        n_beliefs=lambda batch: batch.n_observations,
+        # Beliefs that are no optimum have no bound.
+        local=lambda local: np.zeros(1) if local.log_evidence is None else local.log_evidence,
+    )
+
+
 CASES = [
     lda("lda", 0.1),
     lda("lda-eta-per-word", np.linspace(0.05, 0.5, 150)),
@@ -182,4 +235,8 @@ CASES = [
     gaussian("diag"),
     gaussian("tied"),
     poisson(),
+    hmm("categorical"),
+    hmm("bernoulli"),
+    hmm("gaussian"),
+    hmm("gaussian", covariance_type="tied"),
 ]

@@ -24,6 +24,7 @@ from trustream.inference import (
 from trustream.inference import batch as batch_vb
 from trustream.inference.state import Info, State
 from trustream.models.capabilities import LearnablePriors
+from trustream.models.hmm import batch as hmm_batch
 from trustream.models.mixture import feature_blocks
 
 ALGORITHMS = [
@@ -48,8 +49,10 @@ each_backend = pytest.mark.parametrize("backend", BACKENDS)
 
 @pytest.fixture(autouse=True)
 def threads_for_little_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Mixtures leave small batches to one thread; here two are wanted."""
+    """Small batches are left to one thread; here two are wanted."""
     monkeypatch.setattr(feature_blocks, "_LEAST_WORK", 0)
+    monkeypatch.setattr(hmm_batch, "_PART", 20)
+    monkeypatch.setattr(hmm_batch, "_GROUP", 100)
 
 
 def rows_of(case: Case) -> list[Any]:

@@ -15,6 +15,7 @@ SOME = {
     "lda": "lda_local",
     "factors": "factor_local",
     "mixture": "softmax",
+    "hmm": "forward_backward",
     "priors": "dirichlet_step",
     "likelihood": "chib",
     "sparse": "first_fault",

@@ -6,12 +6,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from trustream import matrices, persist
+from trustream import persist
 from trustream._schema import Array
-from trustream.estimators import parameters
+from trustream.estimators import parameters, validation
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
@@ -194,16 +193,8 @@ class BernoulliMixture(MixtureEstimator):
         )
 
     def _build_prior(self, X: Any) -> BernoulliPrior:
-        prior = self.probability_prior
-        if len(prior) != 2:
-            raise ValueError(f"probability_prior is a pair (a, b), got {prior!r}")
-        for name, value in zip("ab", prior, strict=True):
-            if np.shape(value) not in ((), (X.shape[1],)):
-                raise ValueError(
-                    f"{name} of probability_prior has shape {np.shape(value)}, "
-                    f"expected a number or ({X.shape[1]},)"
-                )
-        return BernoulliPrior(self._weight_prior(), *prior)
+        pair = validation.beta_pair(self.probability_prior, X.shape[1])
+        return BernoulliPrior(self._weight_prior(), *pair)
 
     def _tiny_parameters(self) -> dict[str, Any]:
         # Of the two data points there, a population may be too small.
@@ -216,22 +207,4 @@ class BernoulliMixture(MixtureEstimator):
 
     def _check_data(self, X: Any, reset: bool) -> Any:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
-        if sp.issparse(X):
-            # A value is all that stands at a place.
-            X = matrices.with_summed_entries(X)
-        if self.binarize is None:
-            values = X.data if sp.issparse(X) else X
-            if not np.isin(values, (0, 1)).all():
-                raise ValueError(
-                    "the data are not binary: with binarize=None every value must be 0 or 1. "
-                    "Give a threshold, for instance binarize=0.5."
-                )
-            return X
-        if not sp.issparse(X):
-            return X > self.binarize
-        if self.binarize < 0:
-            raise ValueError(
-                f"binarize={self.binarize} would turn the zeros of a sparse matrix into ones; "
-                "use a threshold of at least 0, or dense data"
-            )
-        return (X > self.binarize).astype(parameters.dtype_name(self.dtype))
+        return validation.binary(X, self.binarize, parameters.dtype_name(self.dtype))

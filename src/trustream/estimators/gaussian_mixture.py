@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn.cluster import kmeans_plusplus
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from trustream import _texts, persist
 from trustream._schema import Array
-from trustream.estimators import gaussian_priors, parameters
+from trustream.estimators import gaussian_priors, gaussian_starts, parameters, validation
 from trustream.estimators.fitted_gaussians import FittedGaussians
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
 from trustream.learning import state_arrays
-from trustream.models.mixture import GaussianModel, GaussianPrior, gaussian_start
-from trustream.models.mixture.gaussian_features import LARGEST
+from trustream.models.mixture import GaussianModel, GaussianPrior
 
 
 @persist.register
@@ -228,25 +225,11 @@ covariance_prior_
         )
 
     def _initial(self, model: Any, prior: Any, X: Any, rng: np.random.Generator) -> Any:
-        n_samples, n_features = X.shape
-        # Of the weight that the data will give a component, a tenth: enough for components to
-        # stay apart in the first steps.
-        count = (self.total_samples or n_samples) / (10 * self.n_components)
-        model = replace(model, start_count=max(1.0, count))
-        if self.init_params == "random" or n_samples < self.n_components:
-            return model.initial(prior, rng)
-        n_points = min(n_samples, gaussian_start.n_points(self.n_components))
-        y = prior.to_y(X[rng.choice(n_samples, n_points, replace=False)])
-        far, _ = kmeans_plusplus(y, self.n_components, random_state=int(rng.integers(2**31)))
-        if self.init_params == "k-means++":
-            # Together the components fill about the volume of the data.
-            return model.start(prior, far, self.n_components ** (-2 / n_features))
-        near = y[rng.choice(n_points, self.n_components, replace=False)]
-        m, v, _ = gaussian_start.best(y, (far, near))
-        return model.start(prior, m, v)
+        n_samples = self.total_samples or X.shape[0]
+        return gaussian_starts.start(model, prior, X, self.init_params, n_samples, rng)
 
     def _build_prior(self, X: Any) -> GaussianPrior:
-        return gaussian_priors.prior(self, X)
+        return gaussian_priors.prior(self, X, self._weight_prior())
 
     def _most_per_batch(self) -> int:
         # A covariance needs more points than it has rows, whatever the rate forgets.
@@ -255,10 +238,4 @@ covariance_prior_
 
     def _check_data(self, X: Any, reset: bool) -> np.ndarray:
         X = self._validated(X, reset, dtype=[np.float64, np.float32], order="C")
-        low, high = X.min(), X.max()
-        if max(-low, high) >= LARGEST:
-            raise ValueError(
-                f"X has values from {low:g} to {high:g}, expected less than {LARGEST:g}, so that "
-                "sums of squares do not overflow: look for extreme values, or rescale the data"
-            )
-        return X
+        return validation.moderate(X)

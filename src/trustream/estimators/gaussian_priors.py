@@ -1,15 +1,12 @@
-"""The prior that the parameters of the Gaussian mixture estimator stand for."""
+"""The prior that the parameters of estimators with Gaussians stand for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from trustream.models.mixture import GaussianPrior
-
-if TYPE_CHECKING:
-    from trustream.estimators.gaussian_mixture import GaussianMixture
 
 # Rows that a prior from data looks at, and what is added to its variances, relative to themselves,
 # so that data in a plane have an invertible covariance.
@@ -17,8 +14,13 @@ _MOST_ROWS = 20_000
 _RIDGE = 1e-6
 
 
-def prior(mixture: GaussianMixture, X: Any) -> GaussianPrior:
+def prior(mixture: Any, X: Any, alpha: np.ndarray) -> GaussianPrior:
     """The prior of means, covariances and weights; from data where the parameters leave it open.
+
+    Args:
+        mixture: has `covariance_type` and the parameters of the prior as attributes.
+        X: rows of numbers.
+        alpha: (K,) of the weights.
 
     Raises:
         ValueError: a parameter has another shape, or is out of its range.
@@ -47,7 +49,7 @@ def prior(mixture: GaussianMixture, X: Any) -> GaussianPrior:
     if nu <= lowest:
         raise ValueError(f"degrees_of_freedom_prior must be above {lowest}, got {nu}")
     try:
-        return GaussianPrior(mixture._weight_prior(), mean, 1.0 if s is None else s, scale, nu)
+        return GaussianPrior(alpha, mean, 1.0 if s is None else s, scale, nu)
     except ValueError as error:
         raise ValueError(f"covariance_prior: {error}") from error
 

@@ -94,6 +94,8 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
     check_values(header["attributes"], schemas.ATTRIBUTES, "the attributes", schemas.MAY_LACK)
     estimator = cls(**_plain_params(cls, header["params"], entries))
     _validate(estimator)
+    # Shapes may depend on them.
+    vars(estimator).update(header["attributes"])
     n_features = header["attributes"]["n_features_in_"]
     table = estimator._format(n_features).table(header)
     given = {f"param.{name}": rule for name, rule in estimator._array_params(n_features).items()}

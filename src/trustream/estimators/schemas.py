@@ -24,9 +24,10 @@ ATTRIBUTES: dict[str, Rule] = {
     "_mean_tokens": number(least=0.0),
     "lower_bound_": any_number,
     "_watched_perplexity": any_number,
+    "n_symbols_": integer(1),
 }
 # Attributes that only some have.
-MAY_LACK = ("lower_bound_", "_mean_tokens", "_watched_perplexity")
+MAY_LACK = ("lower_bound_", "_mean_tokens", "_watched_perplexity", "n_symbols_")
 _MOST_JOBS = 4096
 # Parameters that scikit-learn's constraints leave open.
 LIMITS: dict[str, Rule] = {

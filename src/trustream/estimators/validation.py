@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_non_negative, validate_data
 
 from trustream import _texts, matrices
+from trustream.models.mixture.gaussian_features import LARGEST
 
 
 def validated(estimator: Any, X: Any, instead_of_texts: str, **options: Any) -> Any:
@@ -48,3 +50,54 @@ def counts(estimator: Any, X: Any, row: str = "document") -> sp.csr_array:
         check_non_negative(X, type(estimator).__name__)
     matrices.check_tokens(X, row=row)
     return X
+
+
+def binary(X: Any, binarize: float | None, dtype: str) -> Any:
+    """Validated data as zeros and ones: above `binarize` or not; checked if it is None.
+
+    >>> binary(np.array([[0.2, 3.0]]), 0.5, "float32")
+    array([[False,  True]])
+    """
+    if sp.issparse(X):
+        # A value is all that stands at a place.
+        X = matrices.with_summed_entries(X)
+    if binarize is None:
+        values = X.data if sp.issparse(X) else X
+        if not np.isin(values, (0, 1)).all():
+            raise ValueError(
+                "the data are not binary: with binarize=None every value must be 0 or 1. "
+                "Give a threshold, for instance binarize=0.5."
+            )
+        return X
+    if not sp.issparse(X):
+        return X > binarize
+    if binarize < 0:
+        raise ValueError(
+            f"binarize={binarize} would turn the zeros of a sparse matrix into ones; "
+            "use a threshold of at least 0, or dense data"
+        )
+    return (X > binarize).astype(dtype)
+
+
+def moderate(X: Any) -> Any:
+    """Validated rows of numbers, refused if their squares might overflow."""
+    low, high = X.min(), X.max()
+    if max(-low, high) >= LARGEST:
+        raise ValueError(
+            f"X has values from {low:g} to {high:g}, expected less than {LARGEST:g}, so that "
+            "sums of squares do not overflow: look for extreme values, or rescale the data"
+        )
+    return X
+
+
+def beta_pair(prior: Any, n_features: int) -> tuple[Any, Any]:
+    """(a, b) of a parameter `probability_prior`, numbers or one for each feature."""
+    if len(prior) != 2:
+        raise ValueError(f"probability_prior is a pair (a, b), got {prior!r}")
+    for name, value in zip("ab", prior, strict=True):
+        if np.shape(value) not in ((), (n_features,)):
+            raise ValueError(
+                f"{name} of probability_prior has shape {np.shape(value)}, "
+                f"expected a number or ({n_features},)"
+            )
+    return prior[0], prior[1]

@@ -8,6 +8,7 @@ both. Subjects:
 lda        local step, statistics, blend and bounds of latent Dirichlet allocation
 factors    local step and bounds of Poisson factorisation
 mixture    responsibilities and sums of mixtures, of Bernoullis above all
+hmm        forward and backward recursions of hidden Markov models, and their likeliest paths
 priors     steps on the parameters of a Dirichlet prior (empirical Bayes)
 likelihood estimators of the likelihood of held-out documents
 sparse     whether the arrays of a sparse matrix fit together
@@ -31,6 +32,7 @@ SUBJECTS = (
     "lda",
     "factors",
     "mixture",
+    "hmm",
     "priors",
     "likelihood",
     "sparse",

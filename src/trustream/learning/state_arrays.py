@@ -19,6 +19,14 @@ from trustream.inference.state import NONE_LATE, LateParts, Mean, State
 from trustream.inference.streaming_vb import Draws
 from trustream.models.factorization import FactorPrior, FactorRows
 from trustream.models.factorization.validity import check_factors
+from trustream.models.hmm import (
+    BernoulliHmmNatural,
+    BernoulliHmmPrior,
+    CategoricalHmmNatural,
+    CategoricalHmmPrior,
+    GaussianHmmNatural,
+    GaussianHmmPrior,
+)
 from trustream.models.lda import LazyRows, LdaPrior
 from trustream.models.lda.seeds import SeedRows
 from trustream.models.lda.validity import check_lda
@@ -186,6 +194,43 @@ def gaussian(n_components: int, n_features: int, covariance_type: str) -> StateF
         check_gaussians(covariance_type, lambda_)
 
     return StateFormat(GaussianNatural, GaussianPrior, arrays, GaussianNatural._fields, check)
+
+
+def hmm(
+    emissions: str, n_components: int, n_features: int, dtype: str, covariance_type: str
+) -> StateFormat:
+    """Of `HmmModel`: chains beside emissions, which have the arrays of the mixtures."""
+    k = n_components
+    chain = {
+        "lambda.start": Array([(k,)], above=0.0),
+        "lambda.transitions": Array([(k, k)], above=0.0),
+        "prior.start": Array([(k,)], above=0.0),
+        "prior.transitions": Array([(k, k)], above=0.0),
+    }
+    if emissions == "categorical":
+        arrays = chain | {
+            "lambda.emissions": Array([(k, n_features)], (dtype,), above=0.0),
+            "prior.emissions": Array([(), (n_features,)], above=0.0),
+        }
+        fields = CategoricalHmmNatural._fields
+        return StateFormat(CategoricalHmmNatural, CategoricalHmmPrior, arrays, fields)
+    if emissions == "bernoulli":
+        arrays = chain | _components(bernoulli(k, n_features, dtype))
+        fields = BernoulliHmmNatural._fields
+        return StateFormat(BernoulliHmmNatural, BernoulliHmmPrior, arrays, fields)
+
+    def check(lambda_: GaussianHmmNatural, prior: GaussianHmmPrior) -> None:
+        check_gaussians(covariance_type, GaussianNatural(lambda_.start, *lambda_[2:]))
+
+    arrays = chain | _components(gaussian(k, n_features, covariance_type))
+    fields = GaussianHmmNatural._fields
+    return StateFormat(GaussianHmmNatural, GaussianHmmPrior, arrays, fields, check)
+
+
+def _components(mixture: StateFormat) -> Table:
+    """The arrays of a mixture without its weights."""
+    weights = ("lambda.gamma", "prior.alpha")
+    return {name: rule for name, rule in mixture.arrays.items() if name not in weights}
 
 
 def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:

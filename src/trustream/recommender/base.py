@@ -95,12 +95,11 @@ class Recommender(FittedRecommender, BaseEstimator):
         data = self._data.updated(data, new_items=self._grows)
         likes = data.likes()
         rows = _with_entries(likes[data.users.positions(changed)])
-        draft = estimator._draft()
-        if len(data.items) > n_items:
-            draft.add_items(len(data.items) - n_items)
+        draft, n_new = estimator._draft(), len(data.items) - n_items
+        if n_new:
+            draft.add_items(n_new)
         if not rows.shape[0]:
-            estimator._become(draft)
-            self._keep(estimator, data)
+            self._keep(draft if n_new else estimator, data)
             return self
         n_users = int(np.count_nonzero(np.diff(likes.indptr)))
         self._pending = estimator._n_samples_seen, data

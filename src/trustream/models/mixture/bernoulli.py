@@ -200,28 +200,29 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         probs = np.ascontiguousarray(beta.mean(lambda_.a, lambda_.b).T)
         return BernoulliExpected(dirichlet.mean(lambda_.gamma), probs)
 
-    def predictive_log_density(
+    def component_log_density(
         self, lambda_: BernoulliNatural, prior: BernoulliPrior, batch: BernoulliBatch
     ) -> Float64:
-        """log E_q[p(x_n | beta, pi)] = log sum_k E[pi_k] p(x_n | E[beta_k]), shape (B,).
-
-        Exact, because q's factors are independent and each enters once.
-        """
+        """log E_q[p(x_n | beta_k)] = log p(x_n | E[beta_k]), shape (B, K)."""
         a, b = lambda_.a.astype(np.float64), lambda_.b.astype(np.float64)
         weights = np.zeros((self.n_features, bernoulli_batch.pad(self.n_components)))
         weights[:, : self.n_components] = np.log(a) - np.log(b)
         constants = (np.log(b) - np.log(a + b)).sum(axis=0)
-        constants = constants + np.log(dirichlet.mean(lambda_.gamma))
         scores = Scores(weights.astype(self.dtype), constants)
-        values = bernoulli_batch.log_scores(batch, scores, self.backend, self.n_threads)
-        return feature_blocks.log_sum(values)
+        return bernoulli_batch.log_scores(batch, scores, self.backend, self.n_threads)
+
+    def draw(
+        self, expected: BernoulliExpected, z: NDArray[np.int64], rng: np.random.Generator
+    ) -> NDArray[np.uint8]:
+        """A data point of each of the components z (n,), (n, D)."""
+        return (rng.random((z.size, expected.probs.shape[1])) < expected.probs[z]).astype(np.uint8)
 
     def sample(
         self, expected: BernoulliExpected, n: int, rng: np.random.Generator
     ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """n data points (n, D) of a mixture with the given parameters, and their components."""
         z = rng.choice(expected.weights.size, size=n, p=expected.weights)
-        return (rng.random((n, expected.probs.shape[1])) < expected.probs[z]).astype(np.uint8), z
+        return self.draw(expected, z, rng), z
 
     def sample_prior(
         self, prior: BernoulliPrior, n: int, rng: np.random.Generator

@@ -220,10 +220,10 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
             prior.covariance_to_x(covariances),
         )
 
-    def predictive_log_density(
+    def component_log_density(
         self, lambda_: GaussianNatural, prior: GaussianPrior, batch: GaussianBatch
     ) -> Float64:
-        """log E_q[p(x_n | beta, pi)] = log sum_k E[pi_k] t(x_n | lambda_k), shape (B,).
+        """log E_q[p(x_n | beta_k)] = log t(x_n | lambda_k), shape (B, K).
 
         Student t densities: `predictive_log_density` and `student` of the families.
         """
@@ -241,8 +241,7 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
             distance = np.maximum(-2 * values / nu, 0)
             log_det_Psi = inverse_wishart.multivariate_digamma(nu / 2, d) + d * np.log(2) - log_det
             values = niw.student(distance, lambda_.s, nu, log_det_Psi, d)
-        values = values + np.log(dirichlet.mean(lambda_.gamma))
-        return feature_blocks.log_sum(values) - prior.log_det_factor
+        return values - prior.log_det_factor
 
     def _products_of_students(
         self, lambda_: GaussianNatural, features: GaussianFeatures
@@ -257,22 +256,28 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
         threads.run(work, feature_blocks.parts(features), self.n_threads)
         return values
 
+    def draw(
+        self, expected: GaussianExpected, z: NDArray[np.int64], rng: np.random.Generator
+    ) -> Float64:
+        """A data point of each of the components z (n,), (n, D)."""
+        _, means, covariances = expected
+        if not np.isfinite(covariances).all():
+            raise ValueError("a covariance is infinite: its distribution has no mean, nu is low")
+        noise = rng.standard_normal((z.size, means.shape[1]))
+        if self.kind is DIAG:
+            return means[z] + noise * np.sqrt(covariances)[z]
+        if self.kind is TIED:
+            return means[z] + noise @ np.linalg.cholesky(covariances).T
+        for k, factor in enumerate(np.linalg.cholesky(covariances)):
+            noise[z == k] = noise[z == k] @ factor.T
+        return means[z] + noise
+
     def sample(
         self, expected: GaussianExpected, n: int, rng: np.random.Generator
     ) -> tuple[Float64, NDArray[np.int64]]:
         """n data points (n, D) of a mixture with the given parameters, and their components."""
-        weights, means, covariances = expected
-        if not np.isfinite(covariances).all():
-            raise ValueError("a covariance is infinite: its distribution has no mean, nu is low")
-        z = rng.choice(weights.size, size=n, p=weights)
-        noise = rng.standard_normal((n, means.shape[1]))
-        if self.kind is DIAG:
-            return means[z] + noise * np.sqrt(covariances)[z], z
-        if self.kind is TIED:
-            return means[z] + noise @ np.linalg.cholesky(covariances).T, z
-        for k, factor in enumerate(np.linalg.cholesky(covariances)):
-            noise[z == k] = noise[z == k] @ factor.T
-        return means[z] + noise, z
+        z = rng.choice(expected.weights.size, size=n, p=expected.weights)
+        return self.draw(expected, z, rng), z
 
     def sample_prior(
         self, prior: GaussianPrior, n: int, rng: np.random.Generator

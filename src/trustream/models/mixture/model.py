@@ -85,6 +85,10 @@ class MixtureModel(DenseModel[NaturalT, PriorT, BatchT]):
         """Statistics for phi = 1/K."""
 
     @abstractmethod
+    def component_log_density(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> Float64:
+        """log E_q[p(x_n | beta_k)], shape (B, K)."""
+
+    @abstractmethod
     def component_divergence(self, natural: NaturalT, other: NaturalT) -> float:
         """sum_k KL(q(beta_k) || other(beta_k)) in nats."""
 
@@ -131,6 +135,18 @@ class MixtureModel(DenseModel[NaturalT, PriorT, BatchT]):
         log sum_k exp( E_q[log pi_k] + E_q[log p(x_n | beta_k)] )
         """
         return feature_blocks.log_sum(self.log_joint(natural, prior, batch))
+
+    def component_log_likelihood(self, natural: NaturalT, prior: PriorT, batch: BatchT) -> Float64:
+        """E_q[log p(x_n | beta_k)], shape (B, K)."""
+        return self.log_joint(natural, prior, batch) - dirichlet.expected_log(natural[0])
+
+    def predictive_log_density(self, lambda_: NaturalT, prior: PriorT, batch: BatchT) -> Float64:
+        """log E_q[p(x_n | beta, pi)] = log sum_k E[pi_k] E_q[p(x_n | beta_k)], shape (B,).
+
+        Exact, because q's factors are independent and each enters once.
+        """
+        values = self.component_log_density(lambda_, prior, batch)
+        return feature_blocks.log_sum(values + np.log(dirichlet.mean(lambda_[0])))
 
     # --- terms of the bound
 

@@ -1,0 +1,1 @@
+"""Kernels of hidden Markov models: recursions over the observations of a sequence."""
