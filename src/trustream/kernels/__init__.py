@@ -7,6 +7,7 @@ both. Subjects:
 ========== =====================================================================================
 lda        local step, statistics, blend and bounds of latent Dirichlet allocation
 mixture    responsibilities and sums of mixtures, of Bernoullis above all
+regression weights of groups of rows, and latent responses of probits
 priors     steps on the parameters of a Dirichlet prior (empirical Bayes)
 likelihood estimators of the likelihood of held-out documents
 sparse     whether the arrays of a sparse matrix fit together
@@ -26,7 +27,10 @@ import importlib
 from functools import cache
 from types import ModuleType
 
-SUBJECTS = ("lda", "mixture", "priors", "likelihood", "sparse", "words", "json_lines", "wiki_pages")
+SUBJECTS = (
+    "lda", "mixture", "regression", "priors", "likelihood", "sparse", "words", "json_lines",
+    "wiki_pages",
+)  # fmt: skip
 BACKENDS = ("compiled", "reference")
 # Numbers in a vector of the compiled kernels; some arrays are padded to a multiple of it.
 LANES = 8
