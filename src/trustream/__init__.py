@@ -36,9 +36,11 @@ if TYPE_CHECKING:
         topics,
     )
     from trustream.estimators import (
+        BayesianLinearRegression,
         BernoulliMixture,
         GaussianMixture,
         LatentDirichletAllocation,
+        ProbitRegression,
     )
     from trustream.persist import load
     from trustream.recommender import TopicRecommender
@@ -49,9 +51,11 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BayesianLinearRegression",
     "BernoulliMixture",
     "GaussianMixture",
     "LatentDirichletAllocation",
+    "ProbitRegression",
     "StreamTrainer",
     "TopicModel",
     "TopicRecommender",
@@ -77,9 +81,11 @@ __all__ = [
 ]
 
 _HOME = {
+    "BayesianLinearRegression": "trustream.estimators",
     "BernoulliMixture": "trustream.estimators",
     "GaussianMixture": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
+    "ProbitRegression": "trustream.estimators",
     "TopicRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",
     "TopicModel": "trustream.topics.topic_model",

@@ -55,7 +55,7 @@ def as_float64(model: Any, natural: Any) -> list[np.ndarray]:
 
 def assert_near(found: list[np.ndarray], expected: list[np.ndarray], rtol: float) -> None:
     for a, b in zip(found, expected, strict=True):
-        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(initial=0.0))
 
 
 @each_case

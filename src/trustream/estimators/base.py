@@ -29,7 +29,8 @@ from trustream.learning.recipe import DataSize, Recipe
 _WEIGHT = 2.0
 
 
-def _has_partial_fit(estimator: Any) -> bool:
+def has_partial_fit(estimator: Any) -> bool:
+    """Whether the estimator learns from batches as they come, by its parameters."""
     method = estimator.learning_method
     if method in algorithms.names() and not algorithms.get(method).takes_batches:
         # An AttributeError, so that hasattr() says no.
@@ -82,6 +83,16 @@ class VariationalEstimator(Bounds):
             return here
         share = X.shape[0] / (self._n_samples_seen + X.shape[0])
         return (1 - share) * self._mean_tokens + share * here
+
+    def _n_new(self, X: Any) -> int:
+        """Data points of `partial_fit` that have not been counted yet: all, unless they are known
+        by name."""
+        n_new: int = X.shape[0]
+        return n_new
+
+    def _learned_from(self, X: Any, state: State, info: Info) -> dict[str, Any]:
+        """Attributes that a step of `partial_fit` on X sets, beside those of all estimators."""
+        return {}
 
     def _finish(self, X: Any) -> None:
         """Called at the end of `fit` with the validated data."""
@@ -209,7 +220,7 @@ class VariationalEstimator(Bounds):
             return state, n_iter + more
         return learner.algorithm.finish(state), n_iter
 
-    @available_if(_has_partial_fit)
+    @available_if(has_partial_fit)
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Take one step on these rows, whatever their number.
 
@@ -227,6 +238,9 @@ class VariationalEstimator(Bounds):
         -------
         self
         """
+        return self._partial_fit(X)
+
+    def _partial_fit(self, X: Any) -> Any:
         first = not self.__sklearn_is_fitted__()
         with self._unchanged_on_error(), threads.one_blas_thread():
             self._validate_params()
@@ -235,7 +249,7 @@ class VariationalEstimator(Bounds):
             X = self._check_data(X, reset=first)
             learner = self._learner()
             rng = parameters.generator(self.random_state) if first else self._rng
-            seen = X.shape[0] + (0 if first else self._n_samples_seen)
+            seen = self._n_new(X) + (0 if first else self._n_samples_seen)
             n_documents = seen if self.total_samples is None else self.total_samples
             if self.total_samples is not None:
                 learner.recipe.check_population(n_documents)
@@ -256,6 +270,7 @@ class VariationalEstimator(Bounds):
                 _n_samples_seen=seen,
                 _mean_tokens=length,
                 n_iter_=getattr(self, "n_iter_", 1),
+                **self._learned_from(X, state, info),
             )
         if self.callback is not None:
             self.callback(self._shown, info)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trustream._schema import Rule, any_number, integer, mapping, number, text
+from trustream._schema import Rule, any_number, boolean, integer, mapping, number, text
 from trustream.learning import state_arrays
 from trustream.learning.state_arrays import FLOATS
 
@@ -24,9 +24,10 @@ ATTRIBUTES: dict[str, Rule] = {
     "_mean_tokens": number(least=0.0),
     "lower_bound_": any_number,
     "_watched_perplexity": any_number,
+    "_grouped": boolean,
 }
 # Attributes that only some have.
-MAY_LACK = ("lower_bound_", "_mean_tokens", "_watched_perplexity")
+MAY_LACK = ("lower_bound_", "_mean_tokens", "_watched_perplexity", "_grouped")
 _MOST_JOBS = 4096
 # Parameters that scikit-learn's constraints leave open.
 LIMITS: dict[str, Rule] = {

@@ -4,7 +4,7 @@ from trustream.models.regression.coordinates import Coordinates
 from trustream.models.regression.data import GroupedData, Moments, RowData
 from trustream.models.regression.grouped_linear import GroupedLinearModel, GroupedLinearNatural
 from trustream.models.regression.grouped_probit import GroupedProbitModel, GroupedProbitNatural
-from trustream.models.regression.linear import LinearModel
+from trustream.models.regression.linear import LinearModel, LinearNatural
 from trustream.models.regression.priors import PopulationPrior, WeightsPrior
 from trustream.models.regression.probit import ProbitModel, ProbitNatural
 
@@ -16,6 +16,7 @@ __all__ = [
     "GroupedProbitModel",
     "GroupedProbitNatural",
     "LinearModel",
+    "LinearNatural",
     "Moments",
     "PopulationPrior",
     "ProbitModel",

@@ -83,6 +83,7 @@ class GroupedData:
         X, y: as in `RowData`.
         offsets: (G + 1,), group g has the rows offsets[g]:offsets[g + 1].
         earlier: what rows of the same groups that are not here have said, or None.
+        ids: (G,) by which users know the groups, where somebody asks.
 
     >>> data = GroupedData(np.eye(3), np.ones(3), np.array([0, 1, 3]))
     >>> data.shape, data.moments("float64", "reference", 1).counts
@@ -93,6 +94,7 @@ class GroupedData:
     y: Array
     offsets: NDArray[np.int64]
     earlier: Moments | None = None
+    ids: tuple[Any, ...] = ()
     # By the type of the rows: what passes over the same data would compute again and again.
     _kept: dict[str, Moments] = field(default_factory=dict, compare=False, repr=False)
 

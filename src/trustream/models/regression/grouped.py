@@ -13,8 +13,8 @@ Given Sigma (and the noise), w_g can be integrated out exactly, which leaves
     Cov[mu] = ( (s + G) Q - Q V Q )^-1,    Q = E[Sigma^-1],   V = sum_g Cov[w_g].
 
 So that it is known without another look at the data, V is kept as one more part of lambda,
-`spread`, which is blended and added like the rest and has no part in q. The weights of a group, seen
-through those of the population, then have the covariance
+`spread`, which is blended and added like the rest and has no part in q. What is not known of mu is
+not known of the weights of a group either, whose covariance is then
 
     Cov[w_g] + Cov[w_g] Q Cov[mu] Q Cov[w_g].
 """

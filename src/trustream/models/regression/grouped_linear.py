@@ -19,7 +19,7 @@ from trustream.families import normal_inverse_wishart as niw
 from trustream.kernels import get
 from trustream.models.dense_model import like
 from trustream.models.protocol import Rows
-from trustream.models.regression.data import GroupedData, Moments, MomentsBatch, over_groups
+from trustream.models.regression.data import Moments, MomentsBatch, over_groups
 from trustream.models.regression.grouped import GroupedModel
 from trustream.models.regression.priors import PopulationPrior
 

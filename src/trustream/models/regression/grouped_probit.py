@@ -7,14 +7,14 @@ Weights and latent responses of a group are local, with beliefs that keep them t
     q(w_g, z_g) = p(w_g | z_g) prod_i q(z_gi)
 
 (Fasano, Durante and Zanella 2022): the weights are integrated out when the z are fitted
-(`kernels.regression.probit_groups`). For a group of one row this is exact, and with few rows for the
-number of weights nearly so; q(w_g) q(z_g) would be too sure of the weights.
+(`kernels.regression.probit_groups`). For a group of one row this is exact, and with few rows for
+the number of weights nearly so; q(w_g) q(z_g) would be too sure of the weights.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 

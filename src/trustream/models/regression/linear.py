@@ -21,7 +21,7 @@ from scipy.optimize import minimize_scalar
 
 from trustream.array_types import Array, Float64
 from trustream.families import weights_and_noise as family
-from trustream.families.weights_and_noise import Natural
+from trustream.families.weights_and_noise import Natural as LinearNatural
 from trustream.models.dense_model import like
 from trustream.models.protocol import Rows
 from trustream.models.regression.data import RowBatch, weighted_products, weighted_sums
@@ -34,7 +34,7 @@ _LOWEST, _HIGHEST, _N_TRIED = -8.0, 8.0, 65
 
 
 @dataclass(frozen=True, kw_only=True)
-class LinearModel(RegressionModel[Natural, WeightsPrior, RowBatch]):
+class LinearModel(RegressionModel[LinearNatural, WeightsPrior, RowBatch]):
     """See the module; attributes as in `RegressionModel`.
 
     >>> from trustream.models.regression import RowData
@@ -50,30 +50,30 @@ class LinearModel(RegressionModel[Natural, WeightsPrior, RowBatch]):
         """The given rows of `RowData`."""
         return row_batch(data, rows, self.dtype)
 
-    def eta(self, prior: WeightsPrior) -> Natural:
+    def eta(self, prior: WeightsPrior) -> LinearNatural:
         """The prior as a Natural."""
         zero = np.zeros(self.n_weights)
         return family.natural(zero, np.diag(prior.precision), prior.noise_Psi, prior.noise_nu)
 
-    def initial(self, prior: WeightsPrior, rng: np.random.Generator) -> Natural:
+    def initial(self, prior: WeightsPrior, rng: np.random.Generator) -> LinearNatural:
         """The posterior after one imagined row for each weight, with a random response."""
         m = rng.standard_normal(self.n_weights) / np.sqrt(prior.precision)
         noise = prior.noise_Psi / prior.noise_nu
         Psi, nu = prior.noise_Psi + self.n_weights * noise, prior.noise_nu + self.n_weights
         return family.natural(m, np.diag(2 * prior.precision), Psi, nu)
 
-    def zero_statistics(self) -> Natural:
+    def zero_statistics(self) -> LinearNatural:
         """Zeros."""
         p = self.n_weights
-        return Natural(np.zeros((p, p)), np.zeros(p), np.zeros(1), np.zeros(1))
+        return LinearNatural(np.zeros((p, p)), np.zeros(p), np.zeros(1), np.zeros(1))
 
     # --- the family
 
-    def kl(self, natural: Natural, other: Natural) -> float:
+    def kl(self, natural: LinearNatural, other: LinearNatural) -> float:
         """KL(q_natural || q_other) in nats."""
         return family.kl(natural, like(natural, other))
 
-    def expected_statistics(self, natural: Natural) -> Natural:
+    def expected_statistics(self, natural: LinearNatural) -> LinearNatural:
         """E_q[t]."""
         return family.expected(natural)
 
@@ -86,10 +86,10 @@ class LinearModel(RegressionModel[Natural, WeightsPrior, RowBatch]):
 
     def beliefs(
         self, prior: WeightsPrior, batch: RowBatch, phi: Array | None
-    ) -> tuple[Array, Natural]:
+    ) -> tuple[Array, LinearNatural]:
         """(no beliefs, Statistics); `phi` makes no difference."""
         y = batch.y.astype(np.float64)
-        statistics = Natural(
+        statistics = LinearNatural(
             weighted_products(batch.X, None, self.n_threads),
             weighted_sums(batch.X, y, self.n_threads),
             np.array([float(y @ y)]),
@@ -99,18 +99,22 @@ class LinearModel(RegressionModel[Natural, WeightsPrior, RowBatch]):
 
     def local_step(
         self,
-        natural: Natural,
+        natural: LinearNatural,
         prior: WeightsPrior,
         batch: RowBatch,
         local: Array | None = None,
         n_local: int = 1,
         tol: float = 0.0,
-    ) -> tuple[Array, Natural]:
+    ) -> tuple[Array, LinearNatural]:
         """(no beliefs, Statistics)."""
         return self.beliefs(prior, batch, None)
 
     def local_bound(
-        self, natural: Natural, prior: WeightsPrior, batch: RowBatch, local: Array | None = None
+        self,
+        natural: LinearNatural,
+        prior: WeightsPrior,
+        batch: RowBatch,
+        local: Array | None = None,
     ) -> Float64:
         """E_q[log N(y_n | x_n' w, v)] in nats, shape (B,), of y in its own units.
 
@@ -125,25 +129,25 @@ class LinearModel(RegressionModel[Natural, WeightsPrior, RowBatch]):
 
     # --- for people
 
-    def expected(self, lambda_: Natural, prior: WeightsPrior) -> tuple[Float64, Float64]:
+    def expected(self, lambda_: LinearNatural, prior: WeightsPrior) -> tuple[Float64, Float64]:
         """E[w] (P,) and E[v] (1,), in the coordinates of the prior."""
         m, _, Psi, nu, _ = family.traditional(lambda_)
         return m, np.where(nu > 2, Psi / np.where(nu > 2, nu - 2, 1.0), np.inf)
 
-    def weights(self, lambda_: Natural, prior: WeightsPrior) -> tuple[Float64, Float64]:
+    def weights(self, lambda_: LinearNatural, prior: WeightsPrior) -> tuple[Float64, Float64]:
         """E[w] (P,) and Cov[w] = E[v] Lambda^-1 (P, P), in the coordinates of the prior."""
         m, v = self.expected(lambda_, prior)
         return m, np.asarray(v * family.traditional(lambda_).covariance)
 
-    def evidence(self, lambda_: Natural, prior: WeightsPrior) -> float:
+    def evidence(self, lambda_: LinearNatural, prior: WeightsPrior) -> float:
         """log p(y | X) in nats of the rows that lambda_ is the posterior of, y in its own units."""
         n_rows = float(lambda_.nu[0] - prior.noise_nu)
         value = family.evidence(self.eta(prior), lambda_, n_rows)
         return value - n_rows * float(np.log(prior.y_scale))
 
     def at_best_precision(
-        self, lambda_: Natural, prior: WeightsPrior, n_penalised: int
-    ) -> tuple[Natural, WeightsPrior]:
+        self, lambda_: LinearNatural, prior: WeightsPrior, n_penalised: int
+    ) -> tuple[LinearNatural, WeightsPrior]:
         """lambda_ and prior with the precision of the first weights that has the most evidence.
 
         The rows enter through s = lambda_ - eta alone. With the other weights (the intercept)

@@ -12,9 +12,9 @@ and more. What answers the data as the posterior mean does (linear response) is
 
     Cov[w] = ( diag(precision) + sum_n d_n x_n x_n' )^-1,   d_n = 1 - Var[z_n],
 
-with d_n in (0, 1): the inverse curvature of the bound in m. So that it is known without another look
-at the data, the sum is kept as one more part of lambda, `information`, which is blended and added
-like the rest and has no part in q.
+with d_n in (0, 1): the inverse curvature of the bound in m. So that it is known without another
+look at the data, the sum is kept as one more part of lambda, `information`, which is blended and
+added like the rest and has no part in q.
 """
 
 from __future__ import annotations
@@ -202,6 +202,4 @@ class ProbitModel(RegressionModel[ProbitNatural, WeightsPrior, RowBatch]):
         """lambda for given weights w (P,) and rows that stand for `scale` times as many."""
         _, statistics = self.beliefs(prior, batch, batch.X @ w)
         eta = self.eta(prior)
-        return ProbitNatural(
-            *(a + scale * b for a, b in zip(eta, statistics, strict=True))
-        )
+        return ProbitNatural(*(a + scale * b for a, b in zip(eta, statistics, strict=True)))
