@@ -243,7 +243,7 @@ def grouped_linear() -> Case:
         weight=lambda batch: float(batch.moments.counts.sum()),
         n_beliefs=lambda batch: batch.size,
         phi=lambda model, batch: np.random.default_rng(7).standard_normal((batch.size, 3)),
-        uniform=lambda model, prior, batch: model.posteriors(model.eta(prior), prior, batch)[0],
+        uniform=lambda model, prior, batch: model.beliefs(prior, batch, None)[0],
     )
 
 
@@ -262,9 +262,15 @@ def grouped_probit(name: str, earlier: bool) -> Case:
         GroupedData(X, np.where(y > 0, 1.0, -1.0), offsets, before if earlier else None),
         mass=lambda statistics: statistics.s,
         weight=lambda batch: float(batch.size),
-        n_beliefs=lambda batch: batch.y.size,
-        phi=lambda model, batch: np.random.default_rng(7).standard_normal(batch.y.size),
-        uniform=lambda model, prior, batch: np.zeros(batch.y.size),
+        n_beliefs=lambda batch: batch.size,
+        phi=lambda model, batch: np.concatenate(
+            [
+                np.random.default_rng(7).standard_normal((batch.size, 3)),
+                np.tile(0.1 * np.eye(3).ravel(), (batch.size, 1)),
+            ],
+            axis=1,
+        ),
+        uniform=lambda model, prior, batch: model.beliefs(prior, batch, None)[0],
     )
 
 

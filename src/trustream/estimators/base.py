@@ -129,7 +129,7 @@ class VariationalEstimator(Bounds):
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
             for i in range(n_starts):
-                start, name = self._start(learner, X, rng, goes_on), type(self).__name__
+                start, name = self._start(learner, X, rng, goes_on, i), type(self).__name__
                 name += f", start {i + 1} of {n_starts}" if n_starts > 1 else ""
                 state, n_iter = self._run(name, learner, start, X, size, rng, self._watch(watched))
                 state = learner.smoothed(state, X, rng)
@@ -164,11 +164,18 @@ class VariationalEstimator(Bounds):
     def _learner(self) -> Learner:
         return Learner(self._current_model(), self._recipe())
 
-    def _start(self, learner: Learner, X: Any, rng: np.random.Generator, goes_on: bool) -> State:
-        """Where a fit starts: afresh, or from a copy of what is fitted."""
+    def _start(
+        self, learner: Learner, X: Any, rng: np.random.Generator, goes_on: bool, index: int
+    ) -> State:
+        """Where a fit starts, of several with these numbers: afresh, or from what is fitted."""
         if goes_on:
             return copy.deepcopy(self._state)
-        return learner.start(self._build_prior(X), rng, self._starts(learner.model, X))
+        prior = self._prior_of_start(X, index)
+        return learner.start(prior, rng, self._starts(learner.model, X))
+
+    def _prior_of_start(self, X: Any, index: int) -> Any:
+        """The prior of a start; the same for all, unless there is a choice of priors."""
+        return self._build_prior(X)
 
     def _starts(self, model: Any, X: Any) -> Start:
         """Makes a lambda to start from, for some rows of X or, as a slice, all of them."""
@@ -256,8 +263,8 @@ class VariationalEstimator(Bounds):
             length = self._mean_length(X, first)
             n_starts = self._n_starts(self._size(X)) if first else 1
             best: tuple[float, State, Info] | None = None
-            for _ in range(n_starts):
-                kept = Restorable(self._start(learner, X, rng, False)) if first else self._kept
+            for i in range(n_starts):
+                kept = Restorable(self._start(learner, X, rng, False, i)) if first else self._kept
                 state, info = self._step(learner, kept, X, rng, seen, n_documents, length)
                 value = self._start_value(state, X, n_documents) if n_starts > 1 else 0.0
                 if best is None or value > best[0]:

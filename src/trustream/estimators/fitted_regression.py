@@ -95,6 +95,8 @@ class FittedRegression(VariationalEstimator):
 
         def look(rows: slice, batch: Any) -> None:
             local = model.beliefs(state.prior, batch, None)[0]
+            settings = self._local_settings()
+            local, _ = model.local_step(state.lambda_, state.prior, batch, local, *settings)
             found = model.weights_of_groups(state.lambda_, state.prior, batch, local)
             means.append(found[0])
             covariances.append(found[1])

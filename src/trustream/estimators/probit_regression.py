@@ -59,8 +59,8 @@ class ProbitRegression(ClassifierMixin, RegressionEstimator):
     mean_precision_prior : float, default=1e-3
         With groups: s, how many groups the prior of the mean of weights, 0, is worth.
     covariance_prior : float or None, default=None
-        With groups: variance of each weight from group to group that the prior expects. None takes
-        0.1 / n_weights.
+        With groups: variance of each weight from group to group that the prior expects. None tries
+        0.01, 0.1, 1 and 10, divided by n_weights, and takes the one with the highest bound.
     degrees_of_freedom_prior : float or None, default=None
         With groups: nu, above n_weights + 1. None takes n_weights + 2, with which the prior of the
         covariance is worth one group.

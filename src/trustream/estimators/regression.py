@@ -17,16 +17,16 @@ from trustream.estimators.fitted_regression import FittedRegression
 from trustream.estimators.regression_data import Given, Groups
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms, defaults
-from trustream.learning.recipe import Recipe
+from trustream.learning.recipe import DataSize, Recipe
 from trustream.models.regression import GroupedData, PopulationPrior, RowData, coordinates
 from trustream.models.regression.coordinates import Coordinates
 
 _positive = Interval(Real, 0, None, closed="neither")
 # Rows and groups of a batch, unless `batch_size` says otherwise.
 _MOST_ROWS, _MOST_GROUPS = 500, 100
-# By default a priori the weights of groups differ by as much as makes up a tenth of the variance
-# of a standardised response.
-_SHARE_OF_GROUPS = 0.1
+# How much weights may differ from group to group a priori, all together, relative to a standardised
+# response: by default the one with the highest bound.
+_SPREADS = (0.01, 0.1, 1.0, 10.0)
 
 CONSTRAINTS: dict[str, Any] = {
     **{name: rule for name, rule in parameters.COMMON.items() if name != "n_components"},
@@ -43,9 +43,6 @@ del CONSTRAINTS["n_init"]
 
 class RegressionEstimator(FittedRegression):
     """Base of the regressions: learning. Groups are the data points, or rows without groups."""
-
-    # A regression has one optimum: nothing is gained from several starts.
-    n_init = 1
 
     # --- what each regression says of itself
 
@@ -156,13 +153,20 @@ class RegressionEstimator(FittedRegression):
         # Without groups, adding is exact for a linear regression.
         return "batch" if self._grouped or self._probit else "streaming-vb"
 
+    def _n_starts(self, size: DataSize) -> int:
+        """One for each prior that is tried; a regression has one optimum."""
+        return len(_SPREADS) if self._grouped and self.covariance_prior is None else 1
+
     def _build_prior(self, X: Any) -> Any:
+        return self._prior_of_start(X, 0)
+
+    def _prior_of_start(self, X: Any, index: int) -> Any:
         here = self._coordinates
         if not self._grouped:
             return self._prior_without_groups(here)
         p = here.n_weights
         scale, nu = self.covariance_prior, self.degrees_of_freedom_prior
-        scale = _SHARE_OF_GROUPS / p if scale is None else scale
+        scale = _SPREADS[index] / p if scale is None else scale
         # The least whole number with which E[Sigma] is finite.
         nu = p + 2 if nu is None else nu
         if nu <= p + 1:
@@ -248,7 +252,7 @@ class RegressionEstimator(FittedRegression):
     def _compile(self, dtype: str) -> None:
         tiny = clone(self).set_params(
             batch_size=2, max_iter=1, total_samples=None, verbose=0, callback=None,
-            random_state=0, degrees_of_freedom_prior=None,
+            random_state=0, degrees_of_freedom_prior=None, covariance_prior=1.0,
         )  # fmt: skip
         for groups in (None, [0, 1]):
             tiny.fit(self._example(), [0, 1], groups).elbo(self._example(), [0, 1], groups)

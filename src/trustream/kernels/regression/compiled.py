@@ -20,6 +20,8 @@ _ROOT_2 = math.sqrt(2.0)
 _LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
 # Below this, Phi is computed from a continued fraction, which converges the faster the lower.
 _TAIL, _N_FRACTIONS = -12.0, 40
+# As in `reference`.
+_N_HALVED, _NARROW = 12, 1e-4
 
 
 @njit(**elementary.KERNEL)
@@ -142,103 +144,118 @@ def truncated(location, y, start, stop, mean, variance, log_mass):
         log_mass[n] = mass
 
 
+@njit(**elementary.INSIDE)
+def _value(x, side, n_rows, K, h, m, C, log_det, nodes, weights, slope, curvature):
+    """The value of q = N(m, C), whose log |C| is known, and the derivatives of l_i."""
+    p = h.size
+    value = (log_det + p) / 2
+    for i in range(p):
+        value += h[i] * m[i]
+        for j in range(p):
+            value -= K[i, j] * (C[i, j] + m[i] * m[j]) / 2
+    for n in range(n_rows):
+        mu, square = 0.0, 0.0
+        for i in range(p):
+            mu += x[n, i] * m[i]
+            entry = 0.0
+            for j in range(p):
+                entry += C[i, j] * x[n, j]
+            square += entry * x[n, i]
+        s = math.sqrt(max(square, 0.0))
+        total, first, second, narrow = 0.0, 0.0, 0.0, 0.0
+        for k in range(nodes.size):
+            r, above, mass = _tail(side[n] * (mu + s * nodes[k]))
+            total += weights[k] * mass
+            first += weights[k] * r
+            second += weights[k] * nodes[k] * r
+            narrow += weights[k] * r * above
+        value += total
+        slope[n] = side[n] * first
+        curvature[n] = max(-side[n] * second / s if s > _NARROW else narrow, 0.0)
+    return value
+
+
 @njit(**elementary.KERNEL)
 def probit_groups(
-    X, y, offsets, products, shifts, precision, linear, n_local, tol, start, stop, latent, means,
-    covariances, values, sums,
+    X, y, offsets, products, shifts, precision, linear, nodes, weights, n_local, tol, start, stop,
+    beliefs, values, sums,
 ):  # fmt: skip
-    """The best weights and latent responses of the groups of a probit regression."""
+    """The best weights of the groups of a probit regression."""
     p = linear.size
-    K, V, work, u = np.empty((p, p)), np.empty((p, p)), np.empty((p, p)), np.empty(p)
-    C = np.empty((p, p))
+    K, V, work, h = np.empty((p, p)), np.empty((p, p)), np.empty((p, p)), np.empty(p)
+    Lambda, target, new_Lambda = np.empty((p, p)), np.empty((p, p)), np.empty((p, p))
+    C, used = np.empty((p, p)), np.empty((p, p))
+    m, gradient, step, new_m = np.empty(p), np.empty(p), np.empty(p), np.empty(p)
     first, second, spread = sums[:p], sums[p : p + p * p], sums[p + p * p :]
     longest = 1
     for g in range(start, stop):
         longest = max(longest, offsets[g + 1] - offsets[g])
-    x, Vx = np.empty((longest, p)), np.empty((longest, p))
-    k, scale = np.empty(longest), np.empty(longest)
+    x, side = np.empty((longest, p)), np.empty(longest)
+    slope, curvature = np.empty(longest), np.empty(longest)
+    new_slope, new_curvature = np.empty(longest), np.empty(longest)
     for g in range(start, stop):
-        low, n_rows, m = offsets[g], offsets[g + 1] - offsets[g], means[g]
+        low, n_rows = offsets[g], offsets[g + 1] - offsets[g]
         for i in range(p):
-            u[i] = linear[i]
+            h[i], m[i] = linear[i], beliefs[g, i]
             for j in range(p):
-                K[i, j] = precision[i, j]
+                K[i, j], C[i, j] = precision[i, j], beliefs[g, p + i * p + j]
         if products.shape[0]:
             for i in range(p):
-                u[i] += shifts[g, i]
+                h[i] += shifts[g, i]
                 for j in range(p):
                     K[i, j] += products[g, i, j]
         for n in range(n_rows):
-            z = latent[low + n, 0]
+            side[n] = y[low + n]
             for i in range(p):
                 x[n, i] = X[low + n, i]
-            for i in range(p):
-                u[i] += z * x[n, i]
-                for j in range(i + 1):
-                    K[i, j] += x[n, i] * x[n, j]
-        log_det = _invert(K, V, work)
-        for i in range(p):
-            total = 0.0
-            for j in range(p):
-                total += V[i, j] * u[j]
-            m[i] = total
-        for n in range(n_rows):
-            total = 0.0
-            for i in range(p):
-                entry = 0.0
-                for j in range(p):
-                    entry += V[i, j] * x[n, j]
-                Vx[n, i] = entry
-                total += entry * x[n, i]
-            k[n] = total
-            scale[n] = 1 / math.sqrt(max(1 - total, _EPS))
+        used[:] = C
+        log_det = _invert(used, Lambda, work)
+        value = _value(x, side, n_rows, K, h, m, C, log_det, nodes, weights, slope, curvature)
         for _ in range(n_local):
-            change = 0.0
-            for n in range(n_rows):
-                row = low + n
-                dot = 0.0
-                for i in range(p):
-                    dot += x[n, i] * m[i]
-                s, side = scale[n], float(y[row])
-                mu = s * s * (dot - k[n] * latent[row, 0])
-                r, above, _ = _tail(side * mu / s)
-                mean = mu + side * s * r
-                step = mean - latent[row, 0]
-                latent[row, 0] = mean
-                latent[row, 1] = s * s * min(max(1 - r * above, 0.0), 1.0)
-                latent[row, 2] = mu
-                for i in range(p):
-                    m[i] += step * Vx[n, i]
-                change = max(change, abs(step))
-            if change < tol:
-                break
-        # m' V^-1 m and C; V^-1 = L L' is what is left in K.
-        value = -log_det
-        for i in range(p):
-            total = 0.0
-            for j in range(i, p):
-                total += K[j, i] * m[j]
-            value += total * total
-            for j in range(p):
-                C[i, j] = V[i, j]
-        rest = 0.0
-        for n in range(n_rows):
-            z, variance, mu = latent[low + n, 0], latent[low + n, 1], latent[low + n, 2]
-            s = scale[n]
-            _, _, mass = _tail(float(y[low + n]) * mu / s)
-            value -= z * z
-            rest += mass + math.log(s) + (z - mu) * (z - mu) / (2 * s * s)
             for i in range(p):
-                for j in range(i + 1):
-                    C[i, j] += variance * Vx[n, i] * Vx[n, j]
+                total = h[i]
+                for j in range(p):
+                    total -= K[i, j] * m[j]
+                    target[i, j] = K[i, j]
+                gradient[i] = total
+            for n in range(n_rows):
+                for i in range(p):
+                    gradient[i] += slope[n] * x[n, i]
+                    for j in range(i + 1):
+                        target[i, j] += curvature[n] * x[n, i] * x[n, j]
+            rho, change = 1.0, 0.0
+            for _ in range(_N_HALVED):
+                for i in range(p):
+                    for j in range(i + 1):
+                        mixed = (1 - rho) * Lambda[i, j] + rho * target[i, j]
+                        new_Lambda[i, j] = new_Lambda[j, i] = mixed
+                used[:] = new_Lambda
+                log_det = -_invert(used, V, work)
+                largest = 0.0
+                for i in range(p):
+                    total = 0.0
+                    for j in range(p):
+                        total += V[i, j] * gradient[j]
+                    step[i] = rho * total
+                    new_m[i] = m[i] + step[i]
+                    largest = max(largest, abs(step[i]))
+                new_value = _value(
+                    x, side, n_rows, K, h, new_m, V, log_det, nodes, weights, new_slope,
+                    new_curvature,
+                )  # fmt: skip
+                if new_value >= value:
+                    value, change = new_value, largest
+                    m[:], C[:], Lambda[:] = new_m, V, new_Lambda
+                    slope[:], curvature[:] = new_slope, new_curvature
+                    break
+                rho /= 2
+            if change <= tol:
+                break
         for i in range(p):
-            for j in range(i):
-                C[j, i] = C[i, j]
-        for i in range(p):
+            beliefs[g, i] = m[i]
             first[i] += m[i]
             for j in range(p):
+                beliefs[g, p + i * p + j] = C[i, j]
                 second[i * p + j] += C[i, j] + m[i] * m[j]
                 spread[i * p + j] += C[i, j]
-        if covariances.shape[0]:
-            covariances[g] = C
-        values[g] = value / 2 + rest
+        values[g] = value

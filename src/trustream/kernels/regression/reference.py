@@ -107,75 +107,98 @@ def probit_groups(
     shifts: Float64,
     precision: Float64,
     linear: Float64,
+    nodes: Float64,
+    weights: Float64,
     n_local: int,
     tol: float,
     start: int,
     stop: int,
-    latent: Float64,
-    means: Float64,
-    covariances: Float64,
+    beliefs: Float64,
     values: Float64,
     sums: Float64,
 ) -> None:
-    """The best q(w_g, z_g) = p(w_g | z_g) prod_i q(z_gi) of a probit regression.
+    """The best q(w_g, z_g) = N(w_g | m_g, C_g) p(z_g | w_g, y_g) of a probit regression.
 
-    z_i ~ N(x_i' w, 1) has the sign of y_i, -1 or 1 (Albert and Chib 1993). Given z the weights are
-    normal with
+    z_i ~ N(x_i' w, 1) has the sign of y_i, -1 or 1 (Albert and Chib 1993). With z as it is given w,
+    only E[log Phi(y_i x_i' w)] is left of it, a function of mu_i = x_i' m and s_i^2 = x_i' C x_i:
 
-        V^-1 = precision + products[g] + X' X,   m(z) = V (linear + shifts[g] + X' z),
+        l_i = sum_k weights_k log Phi(y_i (mu_i + s_i nodes_k)),
 
-    precision = E[Sigma^-1], linear = E[Sigma^-1 mu], and products and shifts a Gaussian factor of
-    rows that are not here (no rows: none). With w integrated out, the best q(z_i) given the others
-    is N(mu_i, sigma_i^2) on the side of y_i,
+    with Gauss-Hermite nodes and weights of the standard normal. The part of the bound that depends
+    on q is
 
-        k_i = x_i' V x_i,   sigma_i^2 = 1 / (1 - k_i),   mu_i = sigma_i^2 (x_i' m - k_i E[z_i]),
+        values[g] = sum_i l_i - (tr(K C) + m' K m) / 2 + h' m + (log |C| + P) / 2,
 
-    with m = m(E[z]). A sweep does this for one row after the other; there are at most `n_local`,
-    fewer if no E[z_i] changes by more than `tol`. latent[i] = (E[z_i], Var[z_i], mu_i) is where
-    they start, and where they end. Then E[w] = m, Cov[w] = C = V + V X' diag(Var[z]) X V, and
+    K = precision + products[g], h = linear + shifts[g], with precision = E[Sigma^-1], linear =
+    E[Sigma^-1 mu], and products and shifts a Gaussian factor of rows that are not here (no rows:
+    none). A step follows the natural gradient,
 
-        values[g] = (log |V| + m' u - sum_i E[z_i]^2) / 2
-                    + sum_i { log Phi(y_i mu_i / sigma_i) + log sigma_i + (E[z_i] - mu_i)^2
-                    / (2 sigma_i^2) },    u = V^-1 m.
+        C^-1 <- (1 - rho) C^-1 + rho (K + sum_i d_i x_i x_i'),   d_i = -(dl_i / ds_i) / s_i
+        m <- m + rho C (h - K m + sum_i (dl_i / dmu_i) x_i),
+
+    with rho = 1, halved while the value would fall. There are at most `n_local` steps, fewer if one
+    changes no weight by more than `tol`. beliefs[g] = m (P), C (P P) is where they start and end.
 
     `sums` is sum_g m_g (P), sum_g C_g + m_g m_g' (P P), sum_g C_g (P P).
     """
     p = linear.size
-    one = np.empty((3, 1))
     for g in range(start, stop):
-        rows = np.arange(offsets[g], offsets[g + 1])
-        x = X[rows].astype(np.float64)
-        K, u = precision + x.T @ x, linear.copy()
+        rows = slice(offsets[g], offsets[g + 1])
+        x, side = X[rows].astype(np.float64), y[rows].astype(np.float64)
+        K, h = precision.copy(), linear.copy()
         if products.shape[0]:
-            K, u = K + products[g], u + shifts[g]
-        V = np.linalg.inv(K)
-        V = (V + V.T) / 2
-        u += x.T @ latent[rows, 0]
-        m = V @ u
-        Vx = x @ V
-        k = (Vx * x).sum(axis=1)
-        scale = 1 / np.sqrt(np.maximum(1 - k, _EPS))
+            K, h = K + products[g], h + shifts[g]
+        m, C = beliefs[g, :p].copy(), beliefs[g, p:].reshape(p, p).copy()
+        value, slope, curvature = _expected_log_phi(x, side, m, C, nodes, weights)
+        value += _gaussian_part(K, h, m, C)
+        Lambda = np.linalg.inv(C) if n_local else C
         for _ in range(n_local):
-            change = 0.0
-            for i, row in enumerate(rows):
-                mu = scale[i] ** 2 * (x[i] @ m - k[i] * latent[row, 0])
-                truncated(np.array([mu / scale[i]]), y[row : row + 1], 0, 1, *one)
-                mean = scale[i] * one[0, 0]
-                step = mean - latent[row, 0]
-                latent[row] = mean, scale[i] ** 2 * one[1, 0], mu
-                m = m + step * Vx[i]
-                change = max(change, abs(step))
-            if change < tol:
+            target, gradient = K + x.T @ (curvature[:, None] * x), h - K @ m + x.T @ slope
+            rho, change = 1.0, 0.0
+            for _ in range(N_HALVED):
+                new_Lambda = (1 - rho) * Lambda + rho * target
+                new_C = np.linalg.inv(new_Lambda)
+                new_C = (new_C + new_C.T) / 2
+                step = rho * new_C @ gradient
+                found = _expected_log_phi(x, side, m + step, new_C, nodes, weights)
+                new_value = found[0] + _gaussian_part(K, h, m + step, new_C)
+                if new_value >= value:
+                    m, C, Lambda, value = m + step, new_C, new_Lambda, new_value
+                    slope, curvature = found[1:]
+                    change = np.abs(step).max()
+                    break
+                rho /= 2
+            if change <= tol:
                 break
-        z, variance, mu = latent[rows].T
-        u = K @ m
-        C = V + Vx.T @ (variance[:, None] * Vx)
-        side = y[rows].astype(np.float64)
-        terms = log_ndtr(side * mu / scale) + np.log(scale) + ((z - mu) / scale) ** 2 / 2
-        means[g] = m
-        if covariances.shape[0]:
-            covariances[g] = C
-        values[g] = (m @ u - np.linalg.slogdet(K)[1] - z @ z) / 2 + terms.sum()
+        beliefs[g, :p], beliefs[g, p:] = m, C.ravel()
+        values[g] = value
         sums[:p] += m
         sums[p : p + p * p] += (C + np.outer(m, m)).ravel()
         sums[p + p * p :] += C.ravel()
+
+
+# Most halvings of a step.
+N_HALVED = 12
+# Below this spread of x' w, derivatives are those at its mean.
+NARROW = 1e-4
+
+
+def _gaussian_part(K: Float64, h: Float64, m: Float64, C: Float64) -> float:
+    """-(tr(K C) + m' K m) / 2 + h' m + (log |C| + P) / 2."""
+    log_det = np.linalg.slogdet(C)[1]
+    return float(-((K * C).sum() + m @ K @ m) / 2 + h @ m + (log_det + m.size) / 2)
+
+
+def _expected_log_phi(
+    x: Float64, side: Float64, m: Float64, C: Float64, nodes: Float64, weights: Float64
+) -> tuple[float, Float64, Float64]:
+    """sum_i l_i, dl_i / dmu_i (n,) and d_i (n,)."""
+    mu, s = x @ m, np.sqrt(((x @ C) * x).sum(axis=1))
+    a = side[:, None] * (mu[:, None] + s[:, None] * nodes)
+    r = np.sqrt(2 / np.pi) / erfcx(-a / np.sqrt(2))
+    slope = side * (r @ weights)
+    wide = np.maximum(s, NARROW)
+    curvature = np.where(
+        s > NARROW, -side * (r @ (weights * nodes)) / wide, (r * (r + a)) @ weights
+    )
+    return float((log_ndtr(a) @ weights).sum()), slope, np.maximum(curvature, 0.0)

@@ -62,6 +62,19 @@ class GroupedModel(RegressionModel[GroupedT, PopulationPrior, BatchT]):
         eta = niw.natural(np.zeros((1, p)), np.array([prior.s]), prior.Psi[None], [prior.nu])
         return (*eta, np.zeros((1, p, p)))
 
+    def expected_linear(self, natural: GroupedT) -> tuple[Float64, Float64]:
+        """E[Sigma^-1] (P, P) and E[Sigma^-1 mu] (P,)."""
+        t = niw.expected(self.population(natural))
+        return np.ascontiguousarray(t.precision[0]), np.ascontiguousarray(t.linear[0])
+
+    def precision_alone(self, prior: PopulationPrior) -> Float64:
+        """The precision of the weights of a group by itself, mu not being known, (P, P).
+
+        w_g ~ N(0, (1 + 1/s) Sigma) under the prior: s / (1 + s) E[Sigma^-1]. Beliefs with it owe
+        nothing to lambda, and next to nothing to the prior where s is small.
+        """
+        return prior.s / (1 + prior.s) * prior.nu * np.linalg.inv(prior.Psi)
+
     def random_population(
         self, prior: PopulationPrior, rng: np.random.Generator
     ) -> tuple[Float64, ...]:

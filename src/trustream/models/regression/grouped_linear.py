@@ -43,6 +43,7 @@ class GroupedLinearNatural(NamedTuple):
 class GroupedLinearModel(GroupedModel[GroupedLinearNatural, MomentsBatch]):
     """See the module; attributes as in `RegressionModel`.
 
+    >>> from trustream.models.regression import GroupedData
     >>> model = GroupedLinearModel(n_weights=1, backend="reference")
     >>> prior = PopulationPrior(np.zeros(1), np.ones(1), 0.0, 1.0, 1.0, np.eye(1), 3.0)
     >>> data = GroupedData(np.ones((3, 1)), np.array([1.0, 1.0, 2.0]), np.array([0, 2, 3]))
@@ -99,6 +100,10 @@ class GroupedLinearModel(GroupedModel[GroupedLinearNatural, MomentsBatch]):
         log_precision = inverse_wishart.expected_log_det_precision(np.sqrt(Psi)[:, None, None], nu)
         return float(nu[0] / Psi[0]), float(log_precision[0])
 
+    def _given(self, natural: GroupedLinearNatural) -> tuple[Float64, Float64, float]:
+        """What the weights of groups depend on: E[Sigma^-1], E[Sigma^-1 mu] and E[1/v]."""
+        return *self.expected_linear(natural), self._noise(natural)[0]
+
     # --- weights of groups
 
     @property
@@ -107,16 +112,18 @@ class GroupedLinearModel(GroupedModel[GroupedLinearNatural, MomentsBatch]):
         return True
 
     def _fitted(
-        self, natural: GroupedLinearNatural, batch: MomentsBatch, wanted: bool = False
+        self,
+        precision: Float64,
+        linear: Float64,
+        noise: float,
+        batch: MomentsBatch,
+        wanted: bool = False,
     ) -> tuple[Float64, Float64, Float64, Float64]:
         """Means (B, P), covariances if wanted, values (B,) and sums of `linear_groups`."""
-        t = niw.expected(self.population(natural))
-        noise, _ = self._noise(natural)
         p, n = self.n_weights, batch.size
         means, values = np.empty((n, p)), np.empty(n)
         covariances = np.empty((n if wanted else 0, p, p))
         moments = [np.ascontiguousarray(part) for part in batch.moments[:3]]
-        precision, linear = (np.ascontiguousarray(part[0]) for part in (t.precision, t.linear))
         kernel = get("regression", self.backend).linear_groups
 
         def work(start: int, stop: int, sums: Float64) -> None:
@@ -137,9 +144,11 @@ class GroupedLinearModel(GroupedModel[GroupedLinearNatural, MomentsBatch]):
     ) -> tuple[Array, GroupedLinearNatural]:
         """(E[w] (B, P), Statistics) as each group has them by itself, under the prior.
 
-        Given `phi` (B, P) they are the means, with the covariances of the prior.
+        Given `phi` (B, P) they are the means, with the covariances that groups have by themselves.
         """
-        means, covariances, _, sums = self._fitted(self.eta(prior), batch, wanted=phi is not None)
+        alone = self.precision_alone(prior), np.zeros(self.n_weights)
+        noise = prior.noise_nu / prior.noise_Psi
+        means, covariances, _, sums = self._fitted(*alone, noise, batch, wanted=phi is not None)
         if phi is None:
             return means, self._statistics(sums, batch)
         phi = np.array(phi, np.float64)
@@ -161,7 +170,7 @@ class GroupedLinearModel(GroupedModel[GroupedLinearNatural, MomentsBatch]):
         tol: float = 0.0,
     ) -> tuple[Array, GroupedLinearNatural]:
         """(E[w] (B, P), Statistics) at the optimum, wherever `local` is."""
-        means, _, _, sums = self._fitted(natural, batch)
+        means, _, _, sums = self._fitted(*self._given(natural), batch)
         return means, self._statistics(sums, batch)
 
     def local_bound(
@@ -176,7 +185,7 @@ class GroupedLinearModel(GroupedModel[GroupedLinearNatural, MomentsBatch]):
         (n_g (E[-log v] - log 2 pi) - E[1/v] y_g'y_g + E[log |Sigma^-1|] - E[mu' Sigma^-1 mu]
          + h_g' m_g - log |K_g|) / 2 - n_g log y_scale,   h, K as in `linear_groups`
         """
-        values = self._fitted(natural, batch)[2]
+        values = self._fitted(*self._given(natural), batch)[2]
         t = niw.expected(self.population(natural))
         noise, log_precision = self._noise(natural)
         _, _, squares, counts = batch.moments
@@ -192,7 +201,7 @@ class GroupedLinearModel(GroupedModel[GroupedLinearNatural, MomentsBatch]):
         local: Array | None = None,
     ) -> tuple[Float64, Float64]:
         """E[w_g] (B, P) and Cov[w_g] (B, P, P) at the optimum."""
-        means, covariances, _, _ = self._fitted(natural, batch, wanted=True)
+        means, covariances, _, _ = self._fitted(*self._given(natural), batch, wanted=True)
         return means, covariances
 
     def expected(

@@ -4,11 +4,11 @@
 
 Weights and latent responses of a group are local, with beliefs that keep them together,
 
-    q(w_g, z_g) = p(w_g | z_g) prod_i q(z_gi)
+    q(w_g, z_g) = N(w_g | m_g, C_g) p(z_g | w_g, y_g):
 
-(Fasano, Durante and Zanella 2022): the weights are integrated out when the z are fitted
-(`kernels.regression.probit_groups`). For a group of one row this is exact, and with few rows for
-the number of weights nearly so; q(w_g) q(z_g) would be too sure of the weights.
+the latent responses are as they are given the weights, so that C_g is as wide as the data leave it
+(`kernels.regression.probit_groups`). Beliefs q(w_g) q(z_g), which take each for known when they fit
+the other, would be too sure of the weights, and the more so of how little groups differ.
 """
 
 from __future__ import annotations
@@ -26,6 +26,12 @@ from trustream.models.regression.data import GroupBatch, GroupedData, Moments, o
 from trustream.models.regression.grouped import GroupedModel
 from trustream.models.regression.priors import PopulationPrior
 
+# Nodes and weights by which functions of a standard normal are averaged.
+_HERMITE = np.polynomial.hermite_e.hermegauss(20)
+_HERMITE = (_HERMITE[0], _HERMITE[1] / np.sqrt(2 * np.pi))
+# Steps on the beliefs of a group by itself, and the change of a weight that ends them.
+_STEPS_ALONE, _TOL_ALONE = 30, 1e-6
+
 
 class GroupedProbitNatural(NamedTuple):
     """lambda: s (1,), sm (1, P), C (1, P, P), nu (1,) of the population, and spread (1, P, P)."""
@@ -41,15 +47,14 @@ class GroupedProbitNatural(NamedTuple):
 class GroupedProbitModel(GroupedModel[GroupedProbitNatural, GroupBatch]):
     """See the module; attributes as in `RegressionModel`.
 
-    Beliefs are an array with a row (E[z], Var[z], mu) for each row of the data, mu being the
-    location of the normal that q(z) is one side of.
+    Beliefs are an array with a row for each group, m_g (P) and then C_g (P P).
 
     >>> model = GroupedProbitModel(n_weights=1, backend="reference")
     >>> prior = PopulationPrior(np.zeros(1), np.ones(1), 0.0, 1.0, 1.0, np.eye(1), 3.0)
     >>> data = GroupedData(np.ones((3, 1)), np.array([1.0, 1.0, -1.0]), np.array([0, 2, 3]))
-    >>> latent, statistics = model.beliefs(prior, model.batch(data, slice(None)), None)
-    >>> latent[:, 0].round(2), statistics.s
-    (array([ 0.8,  0.8, -0.8]), array([2.]))
+    >>> beliefs, statistics = model.beliefs(prior, model.batch(data, slice(None)), None)
+    >>> beliefs.shape, bool(beliefs[0, 0] > 0 > beliefs[1, 0]), statistics.s
+    ((2, 2), True, array([2.]))
     """
 
     def batch(self, data: GroupedData, rows: Rows | slice) -> GroupBatch:
@@ -70,19 +75,16 @@ class GroupedProbitModel(GroupedModel[GroupedProbitNatural, GroupBatch]):
 
     def _fitted(
         self,
-        natural: GroupedProbitNatural,
+        precision: Float64,
+        linear: Float64,
         batch: GroupBatch,
-        latent: Float64,
+        beliefs: Float64,
         n_local: int,
         tol: float,
-        wanted: bool = False,
-    ) -> tuple[Float64, Float64, Float64, Float64]:
-        """Means, covariances if wanted, values and sums of `probit_groups`; latent is changed."""
-        t = niw.expected(self.population(natural))
+    ) -> tuple[Float64, Float64]:
+        """Values (B,) and sums of `probit_groups`; beliefs are changed in place."""
         p, n = self.n_weights, batch.size
-        means, values = np.empty((n, p)), np.empty(n)
-        covariances = np.empty((n if wanted else 0, p, p))
-        precision, linear = (np.ascontiguousarray(part[0]) for part in (t.precision, t.linear))
+        values = np.empty(n)
         products, shifts = np.empty((0, p, p)), np.empty((0, p))
         if batch.earlier is not None:
             products, shifts = (np.ascontiguousarray(part) for part in batch.earlier[:2])
@@ -90,12 +92,11 @@ class GroupedProbitModel(GroupedModel[GroupedProbitNatural, GroupBatch]):
 
         def work(start: int, stop: int, sums: Float64) -> None:
             kernel(
-                batch.X, batch.y, batch.offsets, products, shifts, precision, linear, n_local,
-                float(tol), start, stop, latent, means, covariances, values, sums,
+                batch.X, batch.y, batch.offsets, products, shifts, precision, linear, *_HERMITE,
+                n_local, float(tol), start, stop, beliefs, values, sums,
             )  # fmt: skip
 
-        sums = over_groups(work, n, p + 2 * p * p, self.n_threads)
-        return means, covariances, values, sums
+        return values, over_groups(work, n, p + 2 * p * p, self.n_threads)
 
     def _statistics(self, sums: Float64, batch: GroupBatch) -> GroupedProbitNatural:
         return GroupedProbitNatural(*self.population_statistics(sums, batch.size))
@@ -103,18 +104,19 @@ class GroupedProbitModel(GroupedModel[GroupedProbitNatural, GroupBatch]):
     def beliefs(
         self, prior: PopulationPrior, batch: GroupBatch, phi: Array | None
     ) -> tuple[Array, GroupedProbitNatural]:
-        """(beliefs, Statistics) for z ~ N(phi, 1) on the side of y, and weights given z under the
-        prior; `phi` has a number for each row, None is 0."""
-        n_rows = batch.y.size
-        location = np.zeros(n_rows) if phi is None else np.array(phi, np.float64)
-        if location.shape != (n_rows,):
-            raise ValueError(f"phi must have shape {(n_rows,)}, got {location.shape}")
-        mean, variance, log_mass = (np.empty(n_rows) for _ in range(3))
-        kernel = get("regression", self.backend).truncated
-        kernel(location, batch.y, 0, n_rows, mean, variance, log_mass)
-        latent = np.column_stack([mean, variance, location])
-        sums = self._fitted(self.eta(prior), batch, latent, 0, 0.0)[3]
-        return latent, self._statistics(sums, batch)
+        """(beliefs, Statistics) as each group has them by itself, under the prior, or given phi."""
+        p, n = self.n_weights, batch.size
+        precision = self.precision_alone(prior)
+        if phi is None:
+            beliefs = np.zeros((n, p + p * p))
+            beliefs[:, p:] = np.linalg.inv(precision).ravel()
+        else:
+            beliefs = np.array(phi, np.float64)
+            if beliefs.shape != (n, p + p * p):
+                raise ValueError(f"phi must have shape {(n, p + p * p)}, got {beliefs.shape}")
+        n_local = _STEPS_ALONE if phi is None else 0
+        _, sums = self._fitted(precision, np.zeros(p), batch, beliefs, n_local, _TOL_ALONE)
+        return beliefs, self._statistics(sums, batch)
 
     def local_step(
         self,
@@ -125,10 +127,10 @@ class GroupedProbitModel(GroupedModel[GroupedProbitNatural, GroupBatch]):
         n_local: int,
         tol: float,
     ) -> tuple[Array, GroupedProbitNatural]:
-        """(beliefs, Statistics) after at most `n_local` sweeps over the rows of each group."""
-        latent = np.array(local)
-        sums = self._fitted(natural, batch, latent, max(1, n_local), tol)[3]
-        return latent, self._statistics(sums, batch)
+        """(beliefs, Statistics) after at most `n_local` steps on the beliefs of each group."""
+        beliefs = np.array(local)
+        _, sums = self._fitted(*self.expected_linear(natural), batch, beliefs, n_local, tol)
+        return beliefs, self._statistics(sums, batch)
 
     def local_bound(
         self,
@@ -139,10 +141,10 @@ class GroupedProbitModel(GroupedModel[GroupedProbitNatural, GroupBatch]):
     ) -> Float64:
         """E_q[log p(y_g, z_g, w_g | mu, Sigma) / q(w_g, z_g)] in nats, shape (B,).
 
-        values[g] of `probit_groups` + (E[log |Sigma^-1|] - E[mu' Sigma^-1 mu]) / 2, at beliefs as
-        a local step with the same `natural` left them.
+        values[g] of `probit_groups` + (E[log |Sigma^-1|] - E[mu' Sigma^-1 mu]) / 2
         """
-        values = self._fitted(natural, batch, np.array(local), 0, 0.0)[2]
+        linear = self.expected_linear(natural)
+        values, _ = self._fitted(*linear, batch, np.array(local), 0, 0.0)
         t = niw.expected(self.population(natural))
         return np.asarray(values + (t.log_det_precision - t.quadratic) / 2)
 
@@ -153,11 +155,9 @@ class GroupedProbitModel(GroupedModel[GroupedProbitNatural, GroupBatch]):
         batch: GroupBatch,
         local: Array,
     ) -> tuple[Float64, Float64]:
-        """E[w_g] (B, P) and Cov[w_g] (B, P, P)."""
-        means, covariances, _, _ = self._fitted(
-            natural, batch, np.array(local), 0, 0.0, wanted=True
-        )
-        return means, covariances
+        """E[w_g] (B, P) and Cov[w_g] (B, P, P), as the beliefs have them."""
+        p = self.n_weights
+        return local[:, :p], local[:, p:].reshape(-1, p, p)
 
     def memory(
         self,
