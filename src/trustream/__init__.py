@@ -36,11 +36,13 @@ if TYPE_CHECKING:
         topics,
     )
     from trustream.estimators import (
+        BayesianLinearRegression,
         BernoulliMixture,
         GaussianMixture,
         HiddenMarkovModel,
         LatentDirichletAllocation,
         PoissonFactorization,
+        ProbitRegression,
     )
     from trustream.persist import load
     from trustream.recommender import PoissonRecommender, TopicRecommender
@@ -51,12 +53,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "BayesianLinearRegression",
     "BernoulliMixture",
     "GaussianMixture",
     "HiddenMarkovModel",
     "LatentDirichletAllocation",
     "PoissonFactorization",
     "PoissonRecommender",
+    "ProbitRegression",
     "StreamTrainer",
     "TopicModel",
     "TopicRecommender",
@@ -82,12 +86,14 @@ __all__ = [
 ]
 
 _HOME = {
+    "BayesianLinearRegression": "trustream.estimators",
     "BernoulliMixture": "trustream.estimators",
     "GaussianMixture": "trustream.estimators",
     "HiddenMarkovModel": "trustream.estimators",
     "LatentDirichletAllocation": "trustream.estimators",
     "PoissonFactorization": "trustream.estimators",
     "PoissonRecommender": "trustream.recommender",
+    "ProbitRegression": "trustream.estimators",
     "TopicRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",
     "TopicModel": "trustream.topics.topic_model",

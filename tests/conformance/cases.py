@@ -22,6 +22,17 @@ from trustream.models.hmm import (
 )
 from trustream.models.lda import CollapsedLdaModel, LazyRows, LdaModel, LdaPrior
 from trustream.models.mixture import BernoulliModel, BernoulliPrior, GaussianModel, GaussianPrior
+from trustream.models.regression import (
+    GroupedData,
+    GroupedLinearModel,
+    GroupedProbitModel,
+    LinearModel,
+    Moments,
+    PopulationPrior,
+    ProbitModel,
+    RowData,
+    WeightsPrior,
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +51,9 @@ class Case:
         n_beliefs: rows of phi for a batch.
         local: beliefs as an array with a row for each data point.
         distributes: whether the expectations that a model shows are distributions.
+        phi: beliefs for `model.beliefs`, from model and batch; None draws shares of components.
+        uniform: what `model.beliefs` takes for None, from model, prior and batch; None is 1/K.
+        has_components: whether beliefs are shares of components.
     """
 
     name: str
@@ -54,6 +68,9 @@ class Case:
     n_beliefs: Callable[[Any], int]
     local: Callable[[Any], np.ndarray] = np.asarray
     distributes: bool = True
+    phi: Callable[[Any, Any], np.ndarray] | None = None
+    uniform: Callable[[Any, Any, Any], np.ndarray] | None = None
+    has_components: bool = True
 
     @property
     def n_points(self) -> int:
@@ -223,6 +240,116 @@ def hmm(emissions: str, **options: Any) -> Case:
     )
 
 
+def regression(name: str, make: Any, prior: Any, data: Any, **options: Any) -> Case:
+    """What all regressions share: one vector of weights, or one population of them."""
+
+    def valid(arrays: list[np.ndarray]) -> bool:
+        return all(bool(np.isfinite(a).all()) for a in arrays)
+
+    return Case(
+        name=name,
+        make=make,
+        prior=prior,
+        data=data,
+        start=lambda model, prior: model.initial(prior, np.random.default_rng(1)),
+        dense=_as_float64,
+        valid=valid,
+        has_components=False,
+        **options,
+    )
+
+
+def linear() -> Case:
+    """320 rows of two features, with an intercept."""
+    X, y, _ = _rows()
+    return regression(
+        "linear",
+        lambda **options: LinearModel(n_weights=3, **options),
+        lambda: WeightsPrior(np.zeros(2), np.ones(2), 0.5, 2.0, np.array([1.0, 1, 0.1]), 2.0, 3.0),
+        RowData(X, y),
+        mass=lambda statistics: statistics.nu,
+        weight=lambda batch: float(batch.size),
+        n_beliefs=lambda batch: batch.size,
+        phi=lambda model, batch: np.zeros((batch.size, 0)),
+        uniform=lambda model, prior, batch: np.zeros((batch.size, 0)),
+    )
+
+
+def probit() -> Case:
+    """The same rows, with the sign of the response."""
+    X, y, _ = _rows()
+    return regression(
+        "probit",
+        lambda **options: ProbitModel(n_weights=3, **options),
+        lambda: WeightsPrior(np.zeros(2), np.ones(2), 0.0, 1.0, np.array([1.0, 1, 0.1])),
+        RowData(X, np.where(y > 0, 1.0, -1.0)),
+        mass=lambda statistics: statistics.precision[-1:, -1],
+        weight=lambda batch: float(batch.size),
+        n_beliefs=lambda batch: batch.size,
+        phi=lambda model, batch: np.random.default_rng(7).standard_normal(batch.size),
+        uniform=lambda model, prior, batch: np.zeros(batch.size),
+    )
+
+
+def _rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """(X with a column of ones, y, offsets) of 90 groups with one to ten rows."""
+    rng = np.random.default_rng(6)
+    lengths = rng.integers(1, 11, size=90)
+    offsets = np.concatenate([[0], np.cumsum(lengths)])
+    X = np.column_stack([rng.standard_normal((offsets[-1], 2)), np.ones(offsets[-1])])
+    weights = np.array([1.0, -0.5, 0.3]) + 0.5 * rng.standard_normal((90, 3))
+    y = (X * np.repeat(weights, lengths, axis=0)).sum(axis=1)
+    return X, y + 0.4 * rng.standard_normal(y.size), offsets
+
+
+def _population() -> PopulationPrior:
+    Psi = np.diag([0.5, 1.0, 2.0])
+    return PopulationPrior(np.zeros(2), np.ones(2), 0.0, 1.5, 0.3, Psi, 5.0, 1.0, 2.0)
+
+
+def grouped_linear() -> Case:
+    """90 groups of one to ten rows."""
+    X, y, offsets = _rows()
+    return regression(
+        "grouped-linear",
+        lambda **options: GroupedLinearModel(n_weights=3, **options),
+        _population,
+        GroupedData(X, y, offsets),
+        mass=lambda statistics: statistics.noise_nu,
+        weight=lambda batch: float(batch.moments.counts.sum()),
+        n_beliefs=lambda batch: batch.size,
+        phi=lambda model, batch: np.random.default_rng(7).standard_normal((batch.size, 3)),
+        uniform=lambda model, prior, batch: model.beliefs(prior, batch, None)[0],
+    )
+
+
+def grouped_probit(name: str, earlier: bool) -> Case:
+    """The same groups, with the sign of the response, perhaps after other rows of theirs."""
+    X, y, offsets = _rows()
+    rng = np.random.default_rng(8)
+    x = rng.standard_normal((90, 2, 3))
+    before = Moments(
+        x.swapaxes(1, 2) @ x, rng.standard_normal((90, 3)), np.zeros(90), np.full(90, 2.0)
+    )
+    return regression(
+        name,
+        lambda **options: GroupedProbitModel(n_weights=3, **options),
+        _population,
+        GroupedData(X, np.where(y > 0, 1.0, -1.0), offsets, before if earlier else None),
+        mass=lambda statistics: statistics.s,
+        weight=lambda batch: float(batch.size),
+        n_beliefs=lambda batch: batch.size,
+        phi=lambda model, batch: np.concatenate(
+            [
+                np.random.default_rng(7).standard_normal((batch.size, 3)),
+                np.tile(0.1 * np.eye(3).ravel(), (batch.size, 1)),
+            ],
+            axis=1,
+        ),
+        uniform=lambda model, prior, batch: model.beliefs(prior, batch, None)[0],
+    )
+
+
 CASES = [
     lda("lda", 0.1),
     lda("lda-eta-per-word", np.linspace(0.05, 0.5, 150)),
@@ -239,4 +366,9 @@ CASES = [
     hmm("bernoulli"),
     hmm("gaussian"),
     hmm("gaussian", covariance_type="tied"),
+    linear(),
+    probit(),
+    grouped_linear(),
+    grouped_probit("grouped-probit", False),
+    grouped_probit("grouped-probit-earlier", True),
 ]

@@ -36,6 +36,8 @@ def setting(case: Case, dtype: str, backend: str, rows: Any = slice(None)) -> tu
 
 
 def random_phi(case: Case, model: Any, batch: Any) -> np.ndarray:
+    if case.phi is not None:
+        return case.phi(model, batch)
     rng = np.random.default_rng(7)
     return rng.dirichlet(np.full(model.n_components, 0.3), case.n_beliefs(batch))
 
@@ -55,7 +57,7 @@ def as_float64(model: Any, natural: Any) -> list[np.ndarray]:
 
 def assert_near(found: list[np.ndarray], expected: list[np.ndarray], rtol: float) -> None:
     for a, b in zip(found, expected, strict=True):
-        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max())
+        np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * np.abs(b).max(initial=0.0))
 
 
 @each_case
@@ -82,7 +84,7 @@ def test_statistics_add_up(case: Case, dtype: str, backend: str) -> None:
         np.testing.assert_allclose(mass.sum(), case.weight(batch), rtol=RTOL[dtype])
     shares = case.mass(model.materialise(uniform))
     np.testing.assert_allclose(shares, shares[0], rtol=1e-12)
-    assert np.ptp(case.mass(model.materialise(best))) > 0
+    assert np.ptp(case.mass(model.materialise(best))) > 0 or not case.has_components
 
 
 @each_case
@@ -117,6 +119,8 @@ def test_uniform_beliefs_are_one_over_k(case: Case, dtype: str, backend: str) ->
     """phi=None and phi = 1/K written out: the same beliefs, statistics and blend."""
     model, prior, _, batch, natural = setting(case, dtype, backend, slice(0, 40))
     phi = np.full((case.n_beliefs(batch), model.n_components), 1 / model.n_components)
+    if case.uniform is not None:
+        phi = case.uniform(model, prior, batch)
     results = []
     for start in (None, phi):
         local, statistics = model.beliefs(prior, batch, start)
@@ -202,6 +206,9 @@ def test_expectations_are_distributions(case: Case, dtype: str) -> None:
     """E[beta] of LDA: rows sum to one. Mixtures: weights do. Factors are positive."""
     model, prior, lambda_, _, _ = setting(case, dtype, "compiled")
     expected = model.expected(lambda_, prior)
+    if not case.has_components:
+        assert all(np.isfinite(part).all() for part in expected)
+        return
     rows = expected[0][np.newaxis] if isinstance(expected, tuple) else expected
     assert (rows > 0).all()
     if case.distributes:

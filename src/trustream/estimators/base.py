@@ -29,7 +29,8 @@ from trustream.learning.recipe import DataSize, Recipe
 _WEIGHT = 2.0
 
 
-def _has_partial_fit(estimator: Any) -> bool:
+def has_partial_fit(estimator: Any) -> bool:
+    """Whether the estimator learns from batches as they come, by its parameters."""
     method = estimator.learning_method
     if method in algorithms.names() and not algorithms.get(method).takes_batches:
         # An AttributeError, so that hasattr() says no.
@@ -83,6 +84,16 @@ class VariationalEstimator(Bounds):
         share = X.shape[0] / (self._n_samples_seen + X.shape[0])
         return (1 - share) * self._mean_tokens + share * here
 
+    def _n_new(self, X: Any) -> int:
+        """Data points of `partial_fit` that have not been counted yet: all, unless they are known
+        by name."""
+        n_new: int = X.shape[0]
+        return n_new
+
+    def _learned_from(self, X: Any, state: State, info: Info) -> dict[str, Any]:
+        """Attributes that a step of `partial_fit` on X sets, beside those of all estimators."""
+        return {}
+
     def _finish(self, X: Any) -> None:
         """Called at the end of `fit` with the validated data."""
 
@@ -120,7 +131,7 @@ class VariationalEstimator(Bounds):
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
             for i in range(n_starts):
-                start, name = self._start(learner, X, rng, goes_on), type(self).__name__
+                start, name = self._start(learner, X, rng, goes_on, i), type(self).__name__
                 name += f", start {i + 1} of {n_starts}" if n_starts > 1 else ""
                 state, n_iter = self._run(name, learner, start, X, size, rng, self._watch(watched))
                 state = learner.smoothed(state, X, rng)
@@ -154,11 +165,18 @@ class VariationalEstimator(Bounds):
     def _learner(self) -> Learner:
         return Learner(self._current_model(), self._recipe())
 
-    def _start(self, learner: Learner, X: Any, rng: np.random.Generator, goes_on: bool) -> State:
-        """Where a fit starts: afresh, or from a copy of what is fitted."""
+    def _start(
+        self, learner: Learner, X: Any, rng: np.random.Generator, goes_on: bool, index: int
+    ) -> State:
+        """Where a fit starts, of several with these numbers: afresh, or from what is fitted."""
         if goes_on:
             return copy.deepcopy(self._state)
-        return learner.start(self._build_prior(X), rng, self._starts(learner.model, X))
+        prior = self._prior_of_start(X, index)
+        return learner.start(prior, rng, self._starts(learner.model, X))
+
+    def _prior_of_start(self, X: Any, index: int) -> Any:
+        """The prior of a start; the same for all, unless there is a choice of priors."""
+        return self._build_prior(X)
 
     def _starts(self, model: Any, X: Any) -> Start:
         """Makes a lambda to start from, for some rows of X or, as a slice, all of them."""
@@ -210,7 +228,7 @@ class VariationalEstimator(Bounds):
             return state, n_iter + more
         return learner.algorithm.finish(state), n_iter
 
-    @available_if(_has_partial_fit)
+    @available_if(has_partial_fit)
     def partial_fit(self, X: Any, y: Any = None) -> Any:
         """Take one step on these rows, whatever their number.
 
@@ -251,22 +269,24 @@ class VariationalEstimator(Bounds):
             X = self._check_data(X, reset=first)
             learner = self._learner()
             rng = parameters.generator(self.random_state) if first else self._rng
-            seen = X.shape[0] + (0 if first else self._n_samples_seen)
+            seen = self._n_new(X) + (0 if first else self._n_samples_seen)
             n_documents = seen if self.total_samples is None else self.total_samples
             if self.total_samples is not None:
                 learner.recipe.check_population(n_documents)
             length = self._mean_length(X, first)
             n_starts = self._n_starts(self._size(X)) if first else 1
             best: tuple[float, State, Info] | None = None
-            for _ in range(n_starts):
-                kept = Restorable(self._start(learner, X, rng, False)) if first else self._kept
+            for i in range(n_starts):
+                kept = Restorable(self._start(learner, X, rng, False, i)) if first else self._kept
                 state, info = self._step(learner, kept, X, rng, seen, n_documents, length)
                 value = self._start_value(state, X, n_documents) if n_starts > 1 else 0.0
                 if best is None or value > best[0]:
                     best = (value, state, info)
-            _, self._state, info = best  # type: ignore[misc]
+            _, state, info = best  # type: ignore[misc]
+            self._state = state
             self._rng, self._n_samples_seen, self._mean_tokens = rng, seen, length
             self.n_iter_ = getattr(self, "n_iter_", 1)
+            vars(self).update(self._learned_from(X, state, info))
         return info
 
     def _step(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from trustream import persist
-from trustream._schema import Array, check_entries
+from trustream._schema import Array, Described, check_entries
 from trustream.estimators import saving
 from trustream.inference.population import published
 from trustream.inference.restoring import Restorable
@@ -51,6 +52,19 @@ class Fitted(BaseEstimator):
     @abstractmethod
     def _build_model(self, n_features: int) -> Any:
         """The model for the parameters as they are now."""
+
+    # --- what only some estimators have in their files
+
+    def _own_arrays(self) -> dict[str, np.ndarray]:
+        """Arrays of a file beside state and parameters, by names with a prefix of their own."""
+        return {}
+
+    def _own_table(self, entries: Mapping[str, Described]) -> state_arrays.Table:
+        """What these must be in a file with those entries."""
+        return {}
+
+    def _take_own_arrays(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Take them from a file whose arrays were checked; a ValueError if they cannot be right."""
 
     # --- what is fitted
 

@@ -43,6 +43,7 @@ def to_arrays(estimator: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         arrays["feature_names"] = persist.pack_strings(list(estimator.feature_names_in_))
     if getattr(estimator, "_words", None) is not None:
         arrays["words"] = persist.pack_strings(estimator._words)
+    arrays |= estimator._own_arrays()
     attributes = {
         name: plain(getattr(estimator, name))
         for name in schemas.ATTRIBUTES
@@ -97,7 +98,7 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
     # Shapes may depend on them.
     vars(estimator).update(header["attributes"])
     n_features = header["attributes"]["n_features_in_"]
-    table = estimator._format(n_features).table(header)
+    table = estimator._format(n_features).table(header) | estimator._own_table(entries)
     given = {f"param.{name}": rule for name, rule in estimator._array_params(n_features).items()}
     packed = Array(None, ("uint8",))
     optional = {"feature_names": packed, "words": packed, **given}
@@ -135,6 +136,7 @@ def from_arrays(cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray])
         estimator._format(estimator.n_features_in_), header, arrays
     )
     estimator._rng = persist.generator_from_json(header["rng"])
+    estimator._take_own_arrays(arrays)
     return estimator
 
 

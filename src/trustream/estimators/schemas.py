@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from trustream._schema import Rule, any_number, integer, mapping, number, text
+from trustream._schema import Rule, any_number, boolean, integer, mapping, number, text
 from trustream.learning import state_arrays
 from trustream.learning.state_arrays import FLOATS
 
@@ -25,9 +25,10 @@ ATTRIBUTES: dict[str, Rule] = {
     "lower_bound_": any_number,
     "_watched_perplexity": any_number,
     "n_symbols_": integer(1),
+    "_grouped": boolean,
 }
 # Attributes that only some have.
-MAY_LACK = ("lower_bound_", "_mean_tokens", "_watched_perplexity", "n_symbols_")
+MAY_LACK = ("lower_bound_", "_mean_tokens", "_watched_perplexity", "n_symbols_", "_grouped")
 _MOST_JOBS = 4096
 # Parameters that scikit-learn's constraints leave open.
 LIMITS: dict[str, Rule] = {

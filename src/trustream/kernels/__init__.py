@@ -9,6 +9,7 @@ lda        local step, statistics, blend and bounds of latent Dirichlet allocati
 factors    local step and bounds of Poisson factorisation
 mixture    responsibilities and sums of mixtures, of Bernoullis above all
 hmm        forward and backward recursions of hidden Markov models, and their likeliest paths
+regression weights of groups of rows, and latent responses of probits
 priors     steps on the parameters of a Dirichlet prior (empirical Bayes)
 likelihood estimators of the likelihood of held-out documents
 sparse     whether the arrays of a sparse matrix fit together
@@ -33,6 +34,7 @@ SUBJECTS = (
     "factors",
     "mixture",
     "hmm",
+    "regression",
     "priors",
     "likelihood",
     "sparse",

@@ -1,7 +1,8 @@
 """The defaults of learning: what a recipe is if users say nothing, and the rules behind it.
 
-`for_topics`, `for_stream`, `for_mixture` and `for_factorization` turn the parameters of estimators
-and trainers into a `Recipe`. How the numbers were measured is described in docs/defaults.md.
+`for_topics`, `for_stream`, `for_mixture`, `for_factorization` and `for_regression` turn the
+parameters of estimators and trainers into a `Recipe`. How the numbers were measured is described in
+docs/defaults.md.
 """
 
 from __future__ import annotations
@@ -50,6 +51,12 @@ _MIXTURE_MULTIPLE = 3.0
 
 # The same of Poisson factorisation.
 _FACTORS_MULTIPLE = 3.0
+
+# --- regressions
+# Passes of what runs until it converges, at most, and of the others; pairs of a trust-region step.
+_PASSES_UNTIL_LEVEL, _PASSES_OF_REGRESSION, _PAIRS_OF_REGRESSION = 1000, 20, 5
+# Sweeps over the rows of a group of a probit, and the change of a latent response that ends them.
+_SWEEPS, _SWEEP_TOL = 50, 1e-5
 
 # What differs on a stream.
 STREAM: dict[str, Any] = {
@@ -192,6 +199,47 @@ def for_mixture(
         learn=(),
         population=_number(population),
         data_multiple=_MIXTURE_MULTIPLE if population == "auto" else 0.0,
+    )
+
+
+def for_regression(
+    *,
+    method: str,
+    adaptive: bool,
+    learning_offset: float,
+    learning_decay: float,
+    cooldown: float,
+    batch_size: int | None,
+    most_in_batch: int,
+    max_iter: int | None,
+    inner_iter: int | None,
+    tol: float,
+) -> Recipe:
+    """The recipe of a regression, whose priors stay as they are.
+
+    `max_iter` None is enough passes for what runs until it converges, and 20 for the others.
+
+    >>> options = dict(adaptive=False, learning_offset=1.0, learning_decay=0.5, cooldown=0.5)
+    >>> options |= dict(batch_size=None, most_in_batch=500, max_iter=None, inner_iter=None, tol=0.0)
+    >>> [for_regression(method=m, **options).max_iter for m in ("batch", "trust-region")]
+    [1000, 20]
+    """
+    algorithm = algorithms.get(method)
+    passes = _PASSES_UNTIL_LEVEL if algorithm.data == "all" else _PASSES_OF_REGRESSION
+    return Recipe(
+        method=algorithm.name,
+        adaptive=adaptive,
+        tau=learning_offset,
+        kappa=learning_decay,
+        cooldown=cooldown,
+        batch_size=batch_size or algorithm.batch_size,
+        batch_tokens=most_in_batch,
+        batch_least_part=1.0,
+        max_iter=max_iter or passes,
+        effort=Effort(inner_iter or algorithm.n_inner or _PAIRS_OF_REGRESSION, _SWEEPS),
+        local_tol=_SWEEP_TOL,
+        tol=tol,
+        learn=(),
     )
 
 

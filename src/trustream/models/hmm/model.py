@@ -153,7 +153,7 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
         return self.natural(prior.start, prior.transitions, *self.kind.eta(prior))
 
     def initial(self, prior: Any, rng: np.random.Generator) -> Any:
-        """Equal starts and transitions, and random emissions, whatever the data (`Emissions.start`).
+        """Equal starts and transitions, and random emissions whatever the data (`Emissions.start`).
 
         The posterior after `start_count` observations of each state, in which all symbols, or ones
         and zeros, are as frequent.

@@ -1,0 +1,1 @@
+"""Kernels of regressions: groups of rows, their weights, and the latent responses of probits."""
