@@ -286,7 +286,7 @@ class VariationalEstimator(Bounds):
             self._state = state
             self._rng, self._n_samples_seen, self._mean_tokens = rng, seen, length
             self.n_iter_ = getattr(self, "n_iter_", 1)
-            vars(self).update(self._learned_from(X, state, info))
+            self.__dict__.update(self._learned_from(X, state, info))
         return info
 
     def _step(
