@@ -27,7 +27,8 @@ from tests.service.dashboards import (
     served,
 )
 from trustream.service.history import COARSE, FINE, current_point
-from trustream.service.live_model import compute_report, load_live
+from trustream.service.live_model import load_live
+from trustream.service.shown_report import compute_report
 from trustream.store import Record, open_store
 from trustream.streaming.setup import init_store
 from trustream.topics.stored_topics import delete_stored_topics, split_stored_topic
@@ -171,7 +172,7 @@ def test_what_changed_since_yesterday(browser: Any, path: Path) -> None:
         assert model is not None
         report = compute_report(store, model, 1000, "news")
         now = time.time()
-        point = current_point(now - 72000, store.totals(), model, report)
+        point = current_point(now - 72000, store.totals(), model.published, report)
         point["documents"] -= 50
         point["score"] -= 0.5
         first, second, *rest = point["topics"]
