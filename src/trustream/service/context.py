@@ -17,7 +17,7 @@ from trustream.service.computing import Compute, Computing, ComputingTask
 from trustream.service.documents_in import Before, DocumentsIn, is_for_compiled_code
 from trustream.service.events import Events
 from trustream.service.problem_error import ProblemError
-from trustream.service.published_model import Published, no_model, unreadable_model
+from trustream.service.published_model import no_model, unreadable_model
 from trustream.service.readers import Readers
 from trustream.service.settings import ServiceSettings
 from trustream.service.shown_report import ShownReport
@@ -126,24 +126,27 @@ class Context:
 
     # --- what is shown
 
-    def check_model(self) -> Published:
-        """The published model; a problem if there is none."""
-        model = self.watcher.model
-        if model is None and self.watcher.is_refused:
-            raise unreadable_model(self.settings.model, self.title)
-        if model is None:
-            raise no_model(self.settings.model, self.title)
-        return model
+    @property
+    def has_model(self) -> bool:
+        """Whether there is a model, also one that is still being loaded."""
+        return self.watcher.model is not None or self.watcher.is_loading
+
+    def check_model(self) -> None:
+        """Raise a problem if there is no model."""
+        if not self.has_model:
+            make = unreadable_model if self.watcher.is_refused else no_model
+            raise make(self.settings.model, self.title)
 
     @property
     def report(self) -> ShownReport:
         """The last report; a problem if there is none yet."""
-        model, report = self.check_model(), self.watcher.report
+        self.check_model()
+        report = self.watcher.report
         if report is None:
             raise ProblemError(
                 503,
                 "not-ready",
-                f"the report on the model {model.name!r} is being computed: try again in a moment",
+                f"the report on the model {self.settings.model!r} is being computed: try again soon",
                 headers={"Retry-After": "1"},
             )
         return report

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from concurrent.futures import Future, wait
+from concurrent.futures import Future
 from dataclasses import asdict
 from typing import Any
 
@@ -43,6 +43,7 @@ class Watcher:
         totals: of the store.
         trainer: who holds the lease of the model.
         problem: why the store cannot be read; None if it can.
+        is_loading: whether a model is being loaded.
         is_refused: whether a model was published that cannot be read; the log says why.
     """
 
@@ -58,7 +59,7 @@ class Watcher:
         self._history = HistoryKeeper(settings.model)
         self._score: float | None = None
         self._refused: tuple[int, int] | None = None
-        self._loading: Future[Published | None] | None = None
+        self.is_loading = False
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._threads = [
@@ -69,8 +70,6 @@ class Watcher:
     def start(self, store: Store) -> None:
         """Look at the store once, so that the first request finds something, and begin."""
         self._look(store)
-        if self._loading is not None:
-            wait([self._loading])
         for thread in self._threads:
             thread.start()
 
@@ -149,11 +148,17 @@ class Watcher:
 
     def _load(self) -> None:
         """Let the model be loaded; meanwhile all else goes on."""
-        if self._loading is None or self._loading.done():
-            self._loading = self._compute.submit("load")
-            self._loading.add_done_callback(self._loaded)
+        if not self.is_loading:
+            self.is_loading = True
+            self._compute.submit("load").add_done_callback(self._loaded)
 
     def _loaded(self, done: Future[Published | None]) -> None:
+        try:
+            self._take_model(done)
+        finally:
+            self.is_loading = False
+
+    def _take_model(self, done: Future[Published | None]) -> None:
         try:
             model = done.result()
         except UnreadableModelError as error:

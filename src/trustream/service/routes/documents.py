@@ -129,7 +129,7 @@ async def _read(request: Request, id: str) -> Response:
     context = context_of(request)
     found: Any = None
     if name_fault(id) is None:
-        if context.watcher.model is None:
+        if not context.has_model:
             found = await context.readers.run(lambda store: views.view_document(store, None, id))
         else:
             found = await context.compute("document", id)
