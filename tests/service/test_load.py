@@ -80,6 +80,7 @@ BOTH = pytest.mark.parametrize("service", ["sqlite", "postgres"], indirect=True)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @BOTH
 def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
     """32 clients append 3,000 documents per second together, 8 read, and a trainer learns."""
@@ -98,6 +99,7 @@ def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @BOTH
 def test_fifty_kills_under_load(service: ServiceProcess) -> None:
     """Fifty of the service and fifty of the trainer, while all clients go on."""

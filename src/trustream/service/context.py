@@ -146,7 +146,7 @@ class Context:
             raise ProblemError(
                 503,
                 "not-ready",
-                f"the report on the model {self.settings.model!r} is being computed: try again soon",
+                f"the report on the model {self.settings.model!r} is being computed: try again",
                 headers={"Retry-After": "1"},
             )
         return report
