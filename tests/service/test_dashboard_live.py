@@ -166,6 +166,17 @@ def test_a_store_without_model_texts_or_times(browser: Any, tmp_path: Path) -> N
         opened.close()
 
 
+def test_what_changed_since_there_was_no_model(browser: Any, path: Path) -> None:
+    with open_store(path) as store:
+        now = time.time()
+        point = current_point(now - 7200, store.totals(), None, None)
+        store.note_history("model", json.dumps(point).encode(), now - 7200, every=(FINE, COARSE))
+    with served(path) as address:
+        opened = Dashboard(browser, address, "#/changes")
+        opened.wait(".panel .note", "There was no model to compare with then")
+        opened.close()
+
+
 def test_what_changed_since_yesterday(browser: Any, path: Path) -> None:
     with open_store(path) as store:
         model = load_live(store, "model")
