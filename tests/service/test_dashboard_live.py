@@ -27,7 +27,8 @@ from tests.service.dashboards import (
     served,
 )
 from trustream.service.history import COARSE, FINE, current_point
-from trustream.service.live_model import compute_report, load_live
+from trustream.service.live_model import load_live
+from trustream.service.shown_report import compute_report
 from trustream.store import Record, open_store
 from trustream.streaming.setup import init_store
 from trustream.topics.stored_topics import delete_stored_topics, split_stored_topic
@@ -165,13 +166,24 @@ def test_a_store_without_model_texts_or_times(browser: Any, tmp_path: Path) -> N
         opened.close()
 
 
+def test_what_changed_since_there_was_no_model(browser: Any, path: Path) -> None:
+    with open_store(path) as store:
+        now = time.time()
+        point = current_point(now - 7200, store.totals(), None, None)
+        store.note_history("model", json.dumps(point).encode(), now - 7200, every=(FINE, COARSE))
+    with served(path) as address:
+        opened = Dashboard(browser, address, "#/changes")
+        opened.wait(".panel .note", "There was no model to compare with then")
+        opened.close()
+
+
 def test_what_changed_since_yesterday(browser: Any, path: Path) -> None:
     with open_store(path) as store:
         model = load_live(store, "model")
         assert model is not None
         report = compute_report(store, model, 1000, "news")
         now = time.time()
-        point = current_point(now - 72000, store.totals(), model, report)
+        point = current_point(now - 72000, store.totals(), model.published, report)
         point["documents"] -= 50
         point["score"] -= 0.5
         first, second, *rest = point["topics"]

@@ -37,16 +37,19 @@ def service(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServiceP
 
 
 def killing(service: ServiceProcess, n: int, pause: float) -> Callable[..., None]:
-    """Kill the service n times, every second time together with its trainer; start it again."""
+    """Kill the trainer n times, and the service n times; it is started again each time."""
 
     def during(over: Callable[[], bool]) -> None:
         rng = random.Random(0)
-        for i in range(n):
+        for _ in range(n):
+            (trainer,) = until(service.children)
             time.sleep(pause * rng.random())
-            trainers = service.children()
+            # Of a service that goes on, which starts another one.
+            kill([trainer])
+            until(lambda old=trainer: service.children() not in ([], [old]))  # type: ignore[misc]
+            time.sleep(pause * rng.random())
+            # The new trainer finds out by itself that its service is gone.
             service.kill()
-            if i % 2:
-                kill(trainers)
             service.start()
 
     return during
@@ -64,9 +67,9 @@ def test_clients_under_load(service: ServiceProcess) -> None:
     calm = load(service, seconds=2, n_writers=6, n_readers=2, bulk=20, rate=None, name="a")
     assert not calm.errors and calm.acknowledged and calm.reads
     # Killed under load: what was acknowledged stays, what was not is sent again.
-    during = killing(service, 2, 0.5)
+    during = killing(service, 1, 1.0)
     killed = load(
-        service, seconds=4, n_writers=4, n_readers=1, bulk=20, rate=400, name="b", during=during
+        service, seconds=None, n_writers=4, n_readers=1, bulk=20, rate=400, name="b", during=during
     )
     assert killed.errors
     ledger.acknowledged |= calm.acknowledged | killed.acknowledged
@@ -77,6 +80,7 @@ BOTH = pytest.mark.parametrize("service", ["sqlite", "postgres"], indirect=True)
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)
 @BOTH
 def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
     """32 clients append 3,000 documents per second together, 8 read, and a trainer learns."""
@@ -95,14 +99,19 @@ def test_full_load(service: ServiceProcess, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 @BOTH
 def test_fifty_kills_under_load(service: ServiceProcess) -> None:
+    """Fifty of the service and fifty of the trainer, while all clients go on."""
     before = prepared(service)
     ledger = load(
         service, seconds=None, n_writers=32, n_readers=8, bulk=50, rate=3000,
-        during=killing(service, 50, 1.0),
+        during=killing(service, 50, 2.0),
     )  # fmt: skip
-    print(f"50 kills, {len(ledger.acknowledged):,} documents, {len(ledger.errors)} retries")
+    n = len(ledger.acknowledged)
+    print(
+        f"50 kills of each: {ledger.seconds:.0f} s, {n:,} documents, {len(ledger.errors)} retries"
+    )
     ledger.acknowledged |= before.acknowledged
     until(lambda: read_status(service))
     finished(service, ledger)

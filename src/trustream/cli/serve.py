@@ -52,6 +52,12 @@ Examples:
     help="Documents that topics are looked at through, at most; more are sampled.",
 )
 @click.option(
+    "--idle-after",
+    default=60.0,
+    type=Real(0, min_open=True),
+    help="Seconds after which the process that computes with topics ends, if nobody needs it.",
+)
+@click.option(
     "--checkpoint-every",
     default=10.0,
     type=Real(0),
@@ -73,6 +79,7 @@ def serve(
     rate_limit: float | None,
     max_body: float,
     sample: int,
+    idle_after: float,
     checkpoint_every: float,
     jobs: int | None,
     name: str,
@@ -106,6 +113,8 @@ def serve(
         checkpoint_every=checkpoint_every,
         n_jobs=jobs,
         sample=sample,
+        compute_apart=True,
+        idle_seconds=idle_after,
         max_body=int(max_body * 2**20),
         requests_per_second=rate_limit,
         burst=max(int(2 * (rate_limit or 0)), 20),

@@ -58,4 +58,5 @@ class ReceivedLines:
         if self._scanner is not None and len(content) >= _LARGE:
             return self._scanner.items(block)
         self._source.block = block
-        return read_json_lines(self._source, block.mark, self.options)
+        options = self.coded if len(content) >= _LARGE else self.options
+        return read_json_lines(self._source, block.mark, options)

@@ -23,9 +23,10 @@ from trustream.feeds.errors import FeedError
 from trustream.feeds.feed import Feed
 from trustream.feeds.items import Item, Mark
 from trustream.feeds.lines import ends_a_line
+from trustream.feeds.packed_items import HEADER, Answer, Unpacker, frame
 from trustream.feeds.rows import Rows
 from trustream.feeds.sources import FileSource
-from trustream.feeds.worker_process import HEADER, Answer, Task, Unpacker, frame
+from trustream.feeds.worker_process import Task
 from trustream.text import Tokeniser, letter_rules, tokenise
 from trustream.word_order import OrderedTokeniser
 

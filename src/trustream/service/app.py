@@ -14,7 +14,7 @@ from trustream.service import pages, problems
 from trustream.service.context import Context
 from trustream.service.guards import Guards
 from trustream.service.metrics import Measured, Metrics
-from trustream.service.routes import documents, health, session, stream, topics
+from trustream.service.routes import appends, documents, health, session, stream, topics
 from trustream.service.schemas import EVENTS, Problem
 from trustream.service.settings import ServiceSettings
 
@@ -55,7 +55,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     app.add_middleware(Guards, settings=settings)
     app.state.metrics = Metrics()
     app.add_middleware(Measured, metrics=app.state.metrics)
-    for module in (documents, topics, stream, session):
+    for module in (appends, documents, topics, stream, session):
         app.include_router(module.router, prefix=API)
     app.include_router(health.router)
     app.include_router(pages.router)

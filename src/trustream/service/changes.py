@@ -5,27 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from trustream.service.live_model import LiveReport
-
-# Words of a topic that are compared.
-_WORDS = 8
-
-
-def topic_rows(report: LiveReport) -> list[dict[str, Any]]:
-    """What is remembered of the topics of a report: id, label, share and first words."""
-    from trustream.topics.characteristic_words import relevant_words
-
-    topics = report.model.topics
-    return [
-        {
-            "topic": entry["topic"],
-            "label": entry["label"],
-            "share": entry["share"],
-            "words": [w.word for w in relevant_words(topics, topics.row(entry["topic"]), _WORDS)],
-        }
-        for entry in report.data["topics"]
-    ]
-
 
 def topic_changes(
     before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]], *, least: float = 0.0
@@ -33,7 +12,7 @@ def topic_changes(
     """How topics have changed, the largest change of share first; see `schemas.TopicChange`.
 
     Args:
-        before, after: as `topic_rows` returns them.
+        before, after: as `ShownReport.rows` has them.
         least: changes of shares by no more than this are "steady"; topics that are steady and have
             the same words as before are left out.
 

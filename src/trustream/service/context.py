@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import Request
@@ -11,16 +12,20 @@ from fastapi import Request
 from trustream.service import access
 from trustream.service.access import ANYBODY, Scope, Token
 from trustream.service.appending import Appender
-from trustream.service.documents_in import DocumentsIn
+from trustream.service.compute_process import ComputeProcess
+from trustream.service.computing import Compute, Computing, ComputingTask
+from trustream.service.documents_in import Before, DocumentsIn, is_for_compiled_code
 from trustream.service.events import Events
-from trustream.service.live_model import LiveModel, LiveReport
-from trustream.service.problems import ProblemError
+from trustream.service.problem_error import ProblemError
+from trustream.service.published_model import no_model, unreadable_model
 from trustream.service.readers import Readers
 from trustream.service.settings import ServiceSettings
+from trustream.service.shown_report import ShownReport
 from trustream.service.trainer_process import TrainerProcess
 from trustream.service.watcher import Watcher
 from trustream.store import open_store
 from trustream.store.protocol import Store
+from trustream.store.records import Record
 
 COOKIE = "trustream_session"
 
@@ -38,14 +43,13 @@ class Context:
         self.events = Events(settings.max_events)
         self.readers = Readers(settings.store, settings.n_readers)
         self.appender = Appender(settings.store)
-        # One thread makes records, whatever their number: it keeps words that it has met.
-        self.parser, self.documents_in = Readers(settings.store, 1), DocumentsIn()
+        # One thread makes records of small bodies: it keeps words that it has met.
+        self._parser, self._documents_in = Readers(settings.store, 1), DocumentsIn()
         with open_store(settings.store, create=False) as store:
             self.store_settings = store.settings
             self.title = store_title(store)
-        self.watcher = Watcher(settings, self.events, self.title)
-        # What was made of a report, as JSON, by name.
-        self.made: dict[str, tuple[LiveReport, bytes]] = {}
+        self._compute = self._computing()
+        self.watcher = Watcher(settings, self.events, self._compute)
         self.trainer = self._trainer() if settings.train else None
         # What the store keeps of tokens, by the version that was read.
         self._access: tuple[int | None, dict[str, Any]] | None = None
@@ -62,11 +66,39 @@ class Context:
         """End: answer what was begun, and close all handles."""
         self.events.stop()
         loop = asyncio.get_running_loop()
-        ends = [self.watcher.stop, self.parser.close, self.appender.close, self.readers.close]
+        self.watcher.end()
+        ends = [
+            self._compute.close, self.watcher.join, self._parser.close, self.appender.close,
+            self.readers.close,
+        ]  # fmt: skip
         if self.trainer is not None:
             ends.insert(0, self.trainer.stop)
         for end in ends:
             await loop.run_in_executor(None, end)
+
+    def _computing(self) -> Compute:
+        settings = self.settings
+        task = ComputingTask(
+            settings.store, settings.model, self.title, settings.sample, settings.n_readers
+        )
+        if settings.compute_apart:
+            return ComputeProcess(task, settings.idle_seconds)
+        return Computing(task)
+
+    async def compute(self, name: str, *arguments: Any) -> Any:
+        """What an operation of `Computing` returns."""
+        return await asyncio.wrap_future(self._compute.submit(name, *arguments))
+
+    async def records(
+        self, body: bytes, kind: str, key: str | None, before: Before
+    ) -> Sequence[Record]:
+        """Records of a body, see `DocumentsIn.read`."""
+        if is_for_compiled_code(body):
+            found: Sequence[Record] = await self.compute("parse", body, kind, key, before)
+            return found
+        return await self._parser.run(
+            lambda store: self._documents_in.read(store, body, kind, key, before)
+        )
 
     def _trainer(self) -> TrainerProcess:
         settings, events, watcher = self.settings, self.events, self.watcher
@@ -95,34 +127,26 @@ class Context:
     # --- what is shown
 
     @property
-    def model(self) -> LiveModel:
-        """The published model; a problem if there is none."""
-        model = self.watcher.model
-        if model is None and self.watcher.is_refused:
-            raise ProblemError(
-                503,
-                "model-unreadable",
-                f"the model {self.settings.model!r} of {self.title} cannot be read, and the log of "
-                "the service says why: restore the store from a copy, or serve another --model",
-            )
-        if model is None:
-            raise ProblemError(
-                404,
-                "no-model",
-                f"{self.title} has no model {self.settings.model!r} yet: start a trainer "
-                "(trustream train, or trustream serve --train) and append documents",
-            )
-        return model
+    def has_model(self) -> bool:
+        """Whether there is a model, also one that is still being loaded."""
+        return self.watcher.model is not None or self.watcher.is_loading
+
+    def check_model(self) -> None:
+        """Raise a problem if there is no model."""
+        if not self.has_model:
+            make = unreadable_model if self.watcher.is_refused else no_model
+            raise make(self.settings.model, self.title)
 
     @property
-    def report(self) -> LiveReport:
+    def report(self) -> ShownReport:
         """The last report; a problem if there is none yet."""
-        model, report = self.model, self.watcher.report
+        self.check_model()
+        report = self.watcher.report
         if report is None:
             raise ProblemError(
                 503,
                 "not-ready",
-                f"the report on the model {model.name!r} is being computed: try again in a moment",
+                f"the report on the model {self.settings.model!r} is being computed: try again",
                 headers={"Retry-After": "1"},
             )
         return report

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trustream.service.live_model import LiveModel, LiveReport, number
-from trustream.service.problems import ProblemError
+from trustream.service.live_model import LiveModel
+from trustream.service.problem_error import ProblemError
+from trustream.service.published_model import number
 from trustream.store.protocol import Store
 from trustream.terminal import shown
 from trustream.topics.coloured_text import coloured_text
 
 if TYPE_CHECKING:
     from trustream.models.lda.batch import CountRows
+    from trustream.service.shown_report import ShownReport
     from trustream.topics.document_view import DocumentView
 
 # Topics of a document that are listed.
@@ -24,9 +26,6 @@ _TOPICS = 20
 
 def view_document(store: Store, model: LiveModel | None, key: str) -> dict[str, Any] | None:
     """A document of a store, see `schemas.Document`; None if it is not there."""
-    from trustream.topics.document_view import view_documents
-    from trustream.topics.stored_documents import stored_document
-
     try:
         found = store.read([key])
     except KeyError:
@@ -43,6 +42,9 @@ def view_document(store: Store, model: LiveModel | None, key: str) -> dict[str, 
     topic_of: dict[str, tuple[int, float]] = {}
     segments = None
     if model is not None:
+        from trustream.topics.document_view import view_documents
+        from trustream.topics.stored_documents import stored_document
+
         batch = stored_document(store, model.topics.words, key)
         (view,) = view_documents(model.topics, batch)
         topics = _topics(model, view, _TOPICS) if view.words else []
@@ -122,15 +124,17 @@ def _counts(model: LiveModel, documents: Sequence[Sequence[str]]) -> CountRows:
     return CountRows(indptr, pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.float32), shape)
 
 
-def nearest_to(
-    store: Store, report: LiveReport, limit: int, *, key: str | None = None, text: str | None = None
-) -> dict[str, Any] | None:
-    """Documents near a document or a text, see `schemas.Nearest`; None if it is not there."""
+def proportions_of(
+    store: Store, model: LiveModel, *, key: str | None = None, text: str | None = None
+) -> dict[int, float] | None:
+    """Topics of a document or of a text, by id; none if the model knows none of its words.
+
+    None if the document is not there.
+    """
     from trustream.topics.document_view import view_documents
     from trustream.topics.documents import DocumentBatch
     from trustream.topics.stored_documents import stored_document
 
-    model = report.model
     if text is not None:
         counts = DocumentBatch(_counts(model, [_tokeniser(model)(text)]))
     else:
@@ -139,13 +143,26 @@ def nearest_to(
         except ValueError:
             return None
     (view,) = view_documents(model.topics, counts)
+    return {found.topic: found.proportion for found in view.topics} if view.words else {}
+
+
+def nearest_to(
+    report: ShownReport, proportions: dict[int, float], limit: int, *, without: str | None = None
+) -> dict[str, Any]:
+    """Documents near one with some topics, see `schemas.Nearest`.
+
+    Args:
+        report: has read the documents.
+        proportions: of topics by id; perhaps of a later model than that of the report.
+        limit: how many, at most.
+        without: a document to leave out.
+    """
     items = []
-    if view.words:
-        by_id = {found.topic: found.proportion for found in view.topics}
-        proportions = [by_id[topic] for topic in model.topics.names.ids]
-        items = report.nearest.nearest(proportions, limit, without=key)
+    if proportions:
+        wanted = [proportions.get(topic, 0.0) for topic in report.ids]
+        items = report.nearest.nearest(wanted, limit, without=without)
     return {
-        "version": model.version,
+        "version": report.model.version,
         "items": [
             {
                 "id": found.key,
@@ -156,7 +173,7 @@ def nearest_to(
             for found in items
         ],
         "n_searched": len(report.nearest),
-        "n_stored": report.n_stored,
+        "n_stored": report.state["n_stored"],
     }
 
 

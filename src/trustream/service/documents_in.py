@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from trustream.feeds.errors import InvalidValue
 from trustream.feeds.items import Item
@@ -14,7 +14,7 @@ from trustream.feeds.options import MAX_DEPTH, Options
 from trustream.feeds.received_lines import ReceivedLines
 from trustream.feeds.rows import records_of
 from trustream.feeds.store_tokeniser import agreed_tokeniser
-from trustream.service.problems import ProblemError
+from trustream.service.problem_error import ProblemError
 from trustream.store.coded_records import CodedRecords
 from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS
@@ -26,12 +26,22 @@ LINES = "application/x-ndjson"
 # Faults that are told of, at most.
 _MOST_FAULTS = 20
 _MILLISECONDS = "divide milliseconds by 1000"
-# Bytes of a body from which on loading compiled code pays.
+# Bytes of a body from which on compiled code pays.
 _LARGE = 20_000
 # Lines with this field are read one by one; also if its letters are escaped.
 _REPLACE = re.compile(rb'"replace"|\\u00[4-7]', re.IGNORECASE)
 # What feeds call a field that is wrong, and its name in JSON.
 _FIELDS = {"the text": "text", "the tokens": "tokens", "a token": "tokens", "the counts": "counts"}
+
+
+class Before(NamedTuple):
+    """What of a request was added before, if it is added in parts."""
+
+    n_records: int = 0
+    n_lines: int = 0
+
+
+NOTHING = Before()
 
 
 class DocumentsIn:
@@ -49,7 +59,12 @@ class DocumentsIn:
         self._lines: ReceivedLines | None = None
 
     def read(
-        self, store: Store, body: bytes, kind: str, idempotency_key: str | None
+        self,
+        store: Store,
+        body: bytes,
+        kind: str,
+        idempotency_key: str | None,
+        before: Before = NOTHING,
     ) -> Sequence[Record]:
         """Records of a body, checked; a `ProblemError` names the fields that are wrong.
 
@@ -58,39 +73,53 @@ class DocumentsIn:
             body: JSON, or lines of JSON.
             kind: media type of the body.
             idempotency_key: of the request: makes append ids of records that have none.
+            before: what of the request came before the body.
         """
         options = reading_options(store)
         if self._lines is None or self._lines.options != options:
             self._lines = ReceivedLines(options)
         if kind == LINES:
-            records = _of_lines(body, self._lines)
+            records = _of_lines(body, self._lines, before)
         else:
-            # A compiled tokeniser pays for many documents.
-            quick = len(body) > _LARGE
-            records = _of_values(_values(body), self._lines.coded if quick else options)
-        return records if idempotency_key is None else _with_ids(records, idempotency_key)
+            coded = self._lines.coded if is_for_compiled_code(body) else options
+            records = _of_values(_values(body), coded)
+        if idempotency_key is None:
+            return records
+        return _with_ids(records, idempotency_key, before.n_records)
 
 
-def _of_lines(body: bytes, lines: ReceivedLines) -> Sequence[Record]:
+def is_for_compiled_code(body: bytes) -> bool:
+    """Whether a body is large enough for compiled code, and of a kind that it reads.
+
+    >>> is_for_compiled_code(b'{"id": "a", "text": "cats"}')
+    False
+    """
+    return len(body) > _LARGE and not _REPLACE.search(body)
+
+
+def _of_lines(body: bytes, lines: ReceivedLines, before: Before) -> Sequence[Record]:
     if not _REPLACE.search(body):
         found, faults = [], []
         for item in lines.items(body):
             if isinstance(item, Item) and item.bad is not None:
-                faults.append(_fault(item.bad.field, item.bad.problem, line=item.line))
+                line = before.n_lines + item.line
+                faults.append(_fault(item.bad.field, item.bad.problem, line=line))
                 if len(faults) == _MOST_FAULTS:
                     break
             else:
                 found.append(item)
         if faults:
-            raise _refusal(faults)
+            raise _refusal(faults, before)
         records = records_of(found)
-        _check_times(records)
+        _check_times(records, before)
         return records
-    return _of_values(_parsed_lines(body), lines.options)
+    return _of_values(_parsed_lines(body, before.n_lines), lines.options, before)
 
 
 def _of_values(
-    values: Iterable[tuple[int | None, int | None, Any]], options: Options
+    values: Iterable[tuple[int | None, int | None, Any]],
+    options: Options,
+    before: Before = NOTHING,
 ) -> Sequence[Record]:
     """Records of JSON values, each with its line or its place in a list."""
     records: list[Record] = []
@@ -105,26 +134,28 @@ def _of_values(
             if len(faults) == _MOST_FAULTS:
                 break
     if faults:
-        raise _refusal(faults)
+        raise _refusal(faults, before)
     return records
 
 
-def _check_times(records: Sequence[Record]) -> None:
+def _check_times(records: Sequence[Record], before: Before) -> None:
     """Times of lines that were read without a look at each."""
     times = records.times if isinstance(records, CodedRecords) else [r.time for r in records]
     for place, time in enumerate(times or ()):
         if time is not None and abs(time) > FARTHEST:
             message = f"the time is {time:g}, expected seconds since 1970; {_MILLISECONDS}"
-            raise _refusal([{"field": "time", "message": message, "index": place}])
+            place += before.n_records
+            raise _refusal([{"field": "time", "message": message, "index": place}], before)
 
 
-def _with_ids(records: Sequence[Record], key: str) -> Sequence[Record]:
+def _with_ids(records: Sequence[Record], key: str, first: int) -> Sequence[Record]:
     """Records with an append id each, made of the key of their request and their place."""
     if isinstance(records, CodedRecords):
         given = records.append_ids or [None] * len(records)
-        return replace(records, append_ids=[_id(one, key, i) for i, one in enumerate(given)])
+        return replace(records, append_ids=[_id(one, key, i) for i, one in enumerate(given, first)])
     return [
-        replace(record, append_id=_id(record.append_id, key, i)) for i, record in enumerate(records)
+        replace(record, append_id=_id(record.append_id, key, i))
+        for i, record in enumerate(records, first)
     ]
 
 
@@ -132,10 +163,10 @@ def _id(given: str | None, key: str, place: int) -> str:
     return f"{key}:{place}" if given is None else given
 
 
-def record_problem(error: RecordError) -> ProblemError:
+def record_problem(error: RecordError, before: Before = NOTHING) -> ProblemError:
     """The refusal of records that the store cannot take."""
-    fault = {"field": None, "message": str(error.problem), "index": error.index}
-    return _refusal([fault])
+    index = None if error.index is None else before.n_records + error.index
+    return _refusal([{"field": None, "message": str(error.problem), "index": index}], before)
 
 
 def reading_options(store: Store) -> Options:
@@ -190,8 +221,8 @@ def _values(body: bytes) -> list[tuple[int | None, int | None, Any]]:
     return [(None, None, value)]
 
 
-def _parsed_lines(body: bytes) -> Iterator[tuple[int | None, int | None, Any]]:
-    for number, line in enumerate(body.split(b"\n"), 1):
+def _parsed_lines(body: bytes, n_before: int) -> Iterator[tuple[int | None, int | None, Any]]:
+    for number, line in enumerate(body.split(b"\n"), n_before + 1):
         if line.strip():
             try:
                 yield number, None, parsed(line.decode(), MAX_DEPTH)
@@ -216,14 +247,15 @@ def _fault(
     return fault
 
 
-def _refusal(faults: Sequence[dict[str, Any]]) -> ProblemError:
+def _refusal(faults: Sequence[dict[str, Any]], before: Before = NOTHING) -> ProblemError:
     first = faults[0]
     where = f"line {first['line']}: " if "line" in first else ""
     if "index" in first:
         where = f"document {first['index']} (from 0): "
-    return ProblemError(
-        422, "invalid-document", f"{where}{first['message']}. Nothing was added", faults
-    )
+    detail = f"{where}{first['message']}"
+    if not before.n_lines:
+        detail += ". Nothing was added"
+    return ProblemError(422, "invalid-document", detail, faults)
 
 
 def check_idempotency_key(key: str | None) -> str | None:

@@ -9,13 +9,14 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import time
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trustream.service.problems import ProblemError
+from trustream.service.line_parts import LONGEST, PART
+from trustream.service.problem_error import ProblemError
 from trustream.service.rate_limit import RateLimit
 from trustream.service.settings import ServiceSettings
 
@@ -39,6 +40,8 @@ _TYPES = frozenset({"application/json", "application/x-ndjson"})
 # Paths that need no token.
 _OPEN = frozenset({"/", "/favicon.ico", "/healthz", "/readyz", "/api/v1/session"})
 _DOCUMENTS = "/api/v1/documents"
+# What FastAPI takes for true.
+_YES = frozenset({"1", "true", "t", "yes", "y", "on"})
 # Bytes of a body of other routes than that of documents, and of a login.
 _SMALL_BODY, _LOGIN_BODY = 8 * 2**20, 4096
 # Bytes of a body that are read to the end although the request is refused, so that its sender
@@ -86,8 +89,12 @@ class Guards:
             body = _Body(receive, self, self._limit(scope["path"]))
             await self._authenticate(scope)
             if scope["method"] not in _READS:
-                await body.read(headers)
-                receive = body.replay
+                if _comes_in_parts(scope):
+                    body.reserve(PART + LONGEST)
+                    receive = body.pass_on
+                else:
+                    await body.read(headers)
+                    receive = body.replay
         except ProblemError as error:
             await self._refuse(error, scope, headers, receive, guarded_send)
             return
@@ -222,7 +229,9 @@ class _Body:
         self._receive, self._guards, self._limit = receive, guards, limit
         self._parts: list[bytes] = []
         self.size = 0
-        self._given = False
+        self._given = self._ended = False
+        # Bytes that came, and seconds that were spent waiting for them.
+        self._received, self._waited = 0, 0.0
 
     async def read(self, headers: Headers) -> None:
         """Read it; a problem if it is too large or too slow."""
@@ -231,30 +240,46 @@ class _Body:
             raise ProblemError(400, "malformed-body", f"Content-Length is {length!r:.60}")
         if int(length) > self._limit:
             raise self._too_large()
-        began, more = time.monotonic(), True
+        more = True
         while more:
-            left = began + self._guards.body_seconds + self.size / _SLOWEST - time.monotonic()
-            try:
-                message = await asyncio.wait_for(self._receive(), max(left, 0.001))
-            except TimeoutError:
-                raise ProblemError(
-                    408, "too-slow", "the body did not arrive in time: nothing was done"
-                ) from None
-            if message["type"] == "http.disconnect":
-                raise ProblemError(400, "disconnected", "the connection was closed")
+            message = await self._next()
             part = message.get("body", b"")
             if self.size + len(part) > self._limit:
                 raise self._too_large()
-            self._guards.reserve(len(part))
-            self.size += len(part)
+            self.reserve(len(part))
             self._parts.append(part)
             more = message.get("more_body", False)
+
+    def reserve(self, n: int) -> None:
+        """Take so many bytes of memory more, until the request is answered."""
+        self._guards.reserve(n)
+        self.size += n
+
+    async def pass_on(self) -> Message:
+        """Give the body to the application as it comes, which keeps little of it."""
+        return await self._receive() if self._ended else await self._next()
+
+    async def _next(self) -> Message:
+        """The next of the body, if it comes in time."""
+        began = time.monotonic()
+        left = self._guards.body_seconds + self._received / _SLOWEST - self._waited
+        try:
+            message = await asyncio.wait_for(self._receive(), max(left, 0.001))
+        except TimeoutError:
+            raise ProblemError(408, "too-slow", "the body did not arrive in time") from None
+        if message["type"] == "http.disconnect":
+            raise ProblemError(400, "disconnected", "the connection was closed")
+        self._waited += time.monotonic() - began
+        self._received += len(message.get("body", b""))
+        self._ended = not message.get("more_body", False)
+        return message
 
     def _too_large(self) -> ProblemError:
         return ProblemError(
             413,
             "too-large",
-            f"the body is longer than {self._limit:,} bytes: send several requests",
+            f"the body is longer than {self._limit:,} bytes: send several requests, or documents "
+            "as lines to /api/v1/documents?in_parts=true",
         )
 
     async def replay(self) -> Message:
@@ -264,6 +289,14 @@ class _Body:
         self._given = True
         body, self._parts = b"".join(self._parts), []
         return {"type": "http.request", "body": body, "more_body": False}
+
+
+def _comes_in_parts(scope: Scope) -> bool:
+    """Whether the application reads a body while it comes."""
+    if scope["path"] != _DOCUMENTS or scope["method"] != "POST":
+        return False
+    asked = parse_qs(scope["query_string"].decode("latin-1")).get("in_parts", [""])[-1]
+    return asked.lower() in _YES
 
 
 async def _drain(receive: Receive) -> None:

@@ -6,8 +6,9 @@ import json
 import time
 from typing import Any
 
-from trustream.service.changes import topic_changes, topic_rows
-from trustream.service.live_model import LiveModel, LiveReport
+from trustream.service.changes import topic_changes
+from trustream.service.published_model import Published
+from trustream.service.shown_report import ShownReport
 from trustream.store.protocol import Store
 from trustream.store.records import Totals
 
@@ -32,7 +33,7 @@ class HistoryKeeper:
         self._noted: int | None = None
 
     def note(
-        self, store: Store, totals: Totals, model: LiveModel | None, report: LiveReport | None
+        self, store: Store, totals: Totals, model: Published | None, report: ShownReport | None
     ) -> bool:
         """Note how things are, unless that was done in this slot; returns whether it was noted.
 
@@ -52,7 +53,7 @@ class HistoryKeeper:
 
 
 def current_point(
-    now: float, totals: Totals, model: LiveModel | None, report: LiveReport | None
+    now: float, totals: Totals, model: Published | None, report: ShownReport | None
 ) -> dict[str, Any]:
     """How things are now, see `schemas.HistoryPoint`; with topics."""
     return {
@@ -61,9 +62,9 @@ def current_point(
         "tokens": totals.tokens,
         "words": totals.words,
         "n_steps": None if model is None else model.n_steps,
-        "n_topics": None if model is None else model.topics.n_topics,
+        "n_topics": None if model is None else model.n_topics,
         "score": None if model is None else model.last_score,
-        "topics": [] if report is None else topic_rows(report),
+        "topics": [] if report is None else report.rows,
     }
 
 

@@ -1,29 +1,22 @@
-"""The model that a service shows: the one that was published last, and a report on it."""
+"""The model that a service shows, with its topics: the one that was published last."""
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from trustream.service.published_model import Published, versions
 from trustream.store.protocol import Store
-from trustream.streaming.saved_names import LABELS
 from trustream.terminal import shown
 from trustream.text import tokenise as usual
 from trustream.tokenisers import function_of
 
-# What computes with topics is loaded with the first model: a service without one stays small.
+# What computes with topics is loaded with the first model.
 if TYPE_CHECKING:
-    from trustream.topics.nearest import NearestDocuments
-    from trustream.topics.representatives import RunningTop
     from trustream.topics.topic_set import TopicSet
-
-# Documents of each topic that are kept, and those that a report shows.
-_MOST_DOCUMENTS, _SHOWN_DOCUMENTS = 50, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,25 +24,19 @@ class LiveModel:
     """A published model.
 
     Attributes:
-        name: in the store.
-        versions: of the checkpoint and of the labels, by which a change is noticed.
+        published: what is known of it without its topics.
         topics: its topics with ids, labels and words.
         tokenise: makes words of texts as the store does; None if that cannot be done here.
-        n_steps, last_score, best_score: how far it was.
     """
 
-    name: str
-    versions: tuple[int, int]
+    published: Published
     topics: TopicSet
     tokenise: Callable[[str], Sequence[str]] | None
-    n_steps: int
-    last_score: float | None
-    best_score: float | None
 
     @property
     def version(self) -> int:
-        """Rises with every change of the model or of its labels."""
-        return sum(self.versions)
+        """See `Published`."""
+        return self.published.version
 
     def label(self, topic: int) -> str:
         """The label of a topic, as it may be shown."""
@@ -68,12 +55,6 @@ class LiveModel:
     def columns(self) -> dict[str, int]:
         """Columns of words."""
         return {word: column for column, word in enumerate(self.topics.words) if word}
-
-
-def versions(store: Store, name: str) -> tuple[int, int] | None:
-    """Versions of what is saved of a model, cheaply; None if there is no model."""
-    model = store.saved_version(name)
-    return None if model is None else (model, store.saved_version(name + LABELS) or 0)
 
 
 def load_live(store: Store, name: str) -> LiveModel | None:
@@ -95,86 +76,7 @@ def load_live(store: Store, name: str) -> LiveModel | None:
         function = usual if kept is None else function_of(kept)
         function("")
         tokenise = function
-    return LiveModel(
-        name,
-        found,
-        as_topics(estimator, names=names),
-        tokenise,
-        checkpoint.state.n_steps,
-        checkpoint.last_score,
-        checkpoint.best_score,
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class LiveReport:
-    """A report on a published model, and what else was found in the same pass.
-
-    Attributes:
-        model: the model.
-        data: see `trustream.topics.report_data`.
-        best: documents of each topic.
-        nearest: documents by their topics.
-        computed: when, in seconds since 1970.
-        n_documents: documents that were read.
-        n_stored: documents that the store had.
-        sequence: that of the store when it began.
-    """
-
-    model: LiveModel
-    data: dict[str, Any]
-    best: RunningTop
-    nearest: NearestDocuments
-    computed: float
-    n_documents: int
-    n_stored: int
-    sequence: int
-
-    @property
-    def is_sample(self) -> bool:
-        """Whether only a sample of the documents was read."""
-        return self.n_documents < self.n_stored
-
-    @property
-    def state(self) -> dict[str, Any]:
-        """What it was computed from, see `schemas.ReportState`."""
-        return {
-            "version": self.model.version,
-            "computed": self.computed,
-            "n_documents": self.n_documents,
-            "n_stored": self.n_stored,
-            "is_sample": self.is_sample,
-        }
-
-
-def compute_report(store: Store, model: LiveModel, sample: int, title: str) -> LiveReport:
-    """Read documents of a store, at most so many, and report on the topics of a model."""
-    from trustream.topics.nearest import NearestDocuments
-    from trustream.topics.representatives import RunningTop
-    from trustream.topics.stored_report import stored_report_data
-
-    best, nearest = RunningTop(model.topics, _MOST_DOCUMENTS), NearestDocuments()
-    totals, began = store.totals(), time.time()
-    data = stored_report_data(
-        store,
-        model.topics,
-        sample=sample,
-        n_documents=_SHOWN_DOCUMENTS,
-        into=[best, nearest],
-        title=title,
-    )
-    n_read = int(data["n_documents"] or 0)
-    return LiveReport(
-        model, data, best, nearest, began, n_read, max(totals.documents, n_read), totals.sequence
-    )
-
-
-def number(value: Any, digits: int = 7) -> float | None:
-    """A number for JSON, with so many digits; None for what JSON does not have.
-
-    >>> number(1 / 3, 3), number(float("nan")), number(None)
-    (0.333, None, None)
-    """
-    if value is None or not math.isfinite(value):
-        return None
-    return float(f"{float(value):.{digits}g}")
+    topics = as_topics(estimator, names=names)
+    score, best = checkpoint.last_score, checkpoint.best_score
+    published = Published(name, found, topics.n_topics, checkpoint.state.n_steps, score, best)
+    return LiveModel(published, topics, tokenise)

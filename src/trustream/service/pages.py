@@ -9,7 +9,7 @@ from importlib.resources import files
 from fastapi import APIRouter, Request, Response
 
 from trustream.service.answers import accepts_gzip
-from trustream.service.problems import ProblemError
+from trustream.service.problem_error import ProblemError
 
 # Of the page at `/`; it loads everything else from `/static/`.
 PAGE = "dashboard.html"

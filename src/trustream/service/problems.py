@@ -1,4 +1,4 @@
-"""Refuse requests with problem details (RFC 9457) that name the field."""
+"""Answer requests that are refused with problem details."""
 
 from __future__ import annotations
 
@@ -11,45 +11,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
+from trustream.service.problem_error import TYPE, ProblemError
 from trustream.store.errors import StoreError
 
 _LOG = logging.getLogger("trustream.service")
-TYPE = "application/problem+json"
-
-
-class ProblemError(Exception):
-    """A request that is refused.
-
-    Args:
-        status: of HTTP.
-        kind: what programs tell problems by, such as "no-model".
-        detail: what came, what was expected and what to do.
-        errors: faults of single fields, see `schemas.Fault`.
-        headers: of the answer.
-    """
-
-    def __init__(
-        self,
-        status: int,
-        kind: str,
-        detail: str,
-        errors: Sequence[dict[str, Any]] = (),
-        headers: dict[str, str] | None = None,
-    ) -> None:
-        super().__init__(detail)
-        self.status, self.kind, self.detail = status, kind, detail
-        self.errors, self.headers = list(errors), headers or {}
-
-    def response(self) -> JSONResponse:
-        """The answer."""
-        content = {
-            "type": f"urn:trustream:problem:{self.kind}",
-            "title": self.kind.replace("-", " ").capitalize(),
-            "status": self.status,
-            "detail": self.detail,
-            "errors": self.errors,
-        }
-        return JSONResponse(content, self.status, self.headers, TYPE)
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -93,12 +58,14 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(StoreError)
     async def store(request: Request, error: StoreError) -> JSONResponse:
-        # Where the store is, is for those who run it.
-        _LOG.warning("%s %s: %s", request.method, request.scope["path"][:100], error)
-        detail = "the store cannot be used at the moment: try again"
-        return ProblemError(
-            503, "store-unavailable", detail, headers={"Retry-After": "1"}
-        ).response()
+        return unavailable(request, error).response()
+
+
+def unavailable(request: Request, error: StoreError) -> ProblemError:
+    """The refusal of a request because of the store; where that is, is for those who run it."""
+    _LOG.warning("%s %s: %s", request.method, request.scope["path"][:100], error)
+    detail = "the store cannot be used at the moment: try again"
+    return ProblemError(503, "store-unavailable", detail, headers={"Retry-After": "1"})
 
 
 def _path(location: Sequence[Any]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from trustream.store import open_store
@@ -38,8 +38,11 @@ class Readers:
 
     async def run(self, work: Callable[[Store], T]) -> T:
         """Do some work with a store in one of the threads, and return what it returns."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._call, work)
+        return await asyncio.wrap_future(self.submit(work))
+
+    def submit(self, work: Callable[[Store], T]) -> Future[T]:
+        """The same without an event loop: what it will return."""
+        return self._pool.submit(self._call, work)
 
     def _call(self, work: Callable[[Store], T]) -> T:
         store = getattr(self._local, "store", None)

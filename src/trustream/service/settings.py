@@ -22,6 +22,10 @@ class ServiceSettings:
         train: whether a trainer runs in a child process.
         checkpoint_every: seconds between two checkpoints of that trainer.
         n_jobs: its threads; None is all cores.
+        compute_apart: whether a process of its own computes with topics, started when it is
+            needed: a service that nobody asks anything is small then. A tokeniser that was
+            registered in this process alone is not known there.
+        idle_seconds: after which that process is ended, if nobody has needed it.
         n_readers: threads, each with a store of its own, that answer requests.
         sample: documents that the report is computed from, at most; more are sampled.
         report_every: seconds between two reports, at least.
@@ -46,6 +50,8 @@ class ServiceSettings:
     train: bool = False
     checkpoint_every: float = 10.0
     n_jobs: int | None = None
+    compute_apart: bool = False
+    idle_seconds: float = 60.0
     n_readers: int = 4
     sample: int = 5000
     report_every: float = 10.0

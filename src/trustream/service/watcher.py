@@ -5,21 +5,19 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from concurrent.futures import Future
 from dataclasses import asdict
 from typing import Any
 
 from trustream.service.arrival_rate import ArrivalRate
-from trustream.service.changes import topic_changes, topic_rows
+from trustream.service.changes import topic_changes
+from trustream.service.computing import Compute
 from trustream.service.events import Events
 from trustream.service.history import HistoryKeeper
-from trustream.service.live_model import (
-    LiveModel,
-    LiveReport,
-    compute_report,
-    load_live,
-    versions,
-)
+from trustream.service.problem_error import ProblemError
+from trustream.service.published_model import Published, UnreadableModelError, versions
 from trustream.service.settings import ServiceSettings
+from trustream.service.shown_report import ShownReport
 from trustream.store import open_store
 from trustream.store.errors import StoreError
 from trustream.store.protocol import Store
@@ -45,13 +43,14 @@ class Watcher:
         totals: of the store.
         trainer: who holds the lease of the model.
         problem: why the store cannot be read; None if it can.
+        is_loading: whether a model is being loaded.
         is_refused: whether a model was published that cannot be read; the log says why.
     """
 
-    def __init__(self, settings: ServiceSettings, events: Events, title: str) -> None:
-        self._settings, self._events, self._title = settings, events, title
-        self.model: LiveModel | None = None
-        self.report: LiveReport | None = None
+    def __init__(self, settings: ServiceSettings, events: Events, compute: Compute) -> None:
+        self._settings, self._events, self._compute = settings, events, compute
+        self.model: Published | None = None
+        self.report: ShownReport | None = None
         self.totals: Totals | None = None
         self.trainer: TrainerStatus | None = None
         self.training: dict[str, Any] = {"state": "off", "pid": None, "n_restarts": 0}
@@ -60,6 +59,7 @@ class Watcher:
         self._history = HistoryKeeper(settings.model)
         self._score: float | None = None
         self._refused: tuple[int, int] | None = None
+        self.is_loading = False
         self._stop = threading.Event()
         self._wake = threading.Event()
         self._threads = [
@@ -73,10 +73,13 @@ class Watcher:
         for thread in self._threads:
             thread.start()
 
-    def stop(self) -> None:
-        """End both threads, and wait for them."""
+    def end(self) -> None:
+        """Tell both threads to end."""
         self._stop.set()
         self._wake.set()
+
+    def join(self) -> None:
+        """Wait for their end."""
         for thread in self._threads:
             if thread.is_alive():
                 thread.join()
@@ -96,10 +99,12 @@ class Watcher:
                 work(store)
                 self.problem = None
             except StoreError as error:
-                if self.problem is None:
+                if self.problem is None and not self._stop.is_set():
                     _LOG.warning("the store cannot be read: %s", error)
                 self.problem = str(error)
             except Exception:
+                if self._stop.is_set():
+                    break
                 _LOG.exception("watching the store failed; trying again")
                 self._stop.wait(1.0)
             self._stop.wait(self._settings.poll)
@@ -113,10 +118,13 @@ class Watcher:
         found = versions(store, self._settings.model)
         if found is not None and found != self._refused:
             if self.model is None or found != self.model.versions:
-                self._load(store, found)
+                self._load()
         self._look_at_trainer(trainer_status(store, self._settings.model))
         if self.totals is not None:
             self._history.note(store, self.totals, self.model, self.report)
+        # The last good model would be lost with what is given up, and who looks at a page goes on.
+        if not self.is_refused and not self._events.n_listeners:
+            self._compute.rest()
 
     def _look_at_totals(self, totals: Totals) -> None:
         before, self.totals = self.totals, totals
@@ -133,19 +141,42 @@ class Watcher:
         """See the class."""
         return self._refused is not None
 
-    def _load(self, store: Store, found: tuple[int, int]) -> None:
+    def warm_up(self) -> None:
+        """Somebody has come: what computes will be needed."""
+        if self.model is not None:
+            self._load()
+
+    def _load(self) -> None:
+        """Let the model be loaded; meanwhile all else goes on."""
+        if not self.is_loading:
+            self.is_loading = True
+            self._compute.submit("load").add_done_callback(self._loaded)
+
+    def _loaded(self, done: Future[Published | None]) -> None:
         try:
-            model = load_live(store, self._settings.model)
-        except ValueError as error:
+            self._take_model(done)
+        finally:
+            self.is_loading = False
+
+    def _take_model(self, done: Future[Published | None]) -> None:
+        try:
+            model = done.result()
+        except UnreadableModelError as error:
             # Said once; the last good one stays.
-            self._refused = found
-            _LOG.error("the model cannot be read: %s", error)
+            if error.versions != self._refused:
+                self._refused = error.versions
+                _LOG.error("the model cannot be read: %s", error)
             return
-        if model is None:
+        except Exception as error:
+            if self._stop.is_set():
+                return
+            _LOG.warning("the model could not be loaded, and is tried again: %s", error)
             return
-        self.model, self._refused = model, None
-        now = time.time()
-        self._events.send("model", {"time": now, "model": self.published()})
+        self._refused = None
+        if model is None or model == self.model:
+            return
+        self.model = model
+        self._events.send("model", {"time": time.time(), "model": self.published()})
         if model.last_score is not None:
             self.send_score(model.n_steps, model.last_score)
         self._wake.set()
@@ -162,15 +193,8 @@ class Watcher:
         model = self.model
         if model is None:
             return None
-        return {
-            "name": model.name,
-            "version": model.version,
-            "n_topics": model.topics.n_topics,
-            "n_steps": model.n_steps,
-            "rho": None,
-            "last_score": model.last_score,
-            "best_score": model.best_score,
-        }
+        names = "name", "version", "n_topics", "n_steps", "last_score", "best_score"
+        return {name: getattr(model, name) for name in names} | {"rho": None}
 
     def _look_at_trainer(self, found: TrainerStatus | None) -> None:
         before, self.trainer = self.trainer, found
@@ -196,10 +220,14 @@ class Watcher:
         if report is not None and current == (report.model.versions, report.sequence):
             return
         began = time.monotonic()
-        found = compute_report(store, model, self._settings.sample, self._title)
+        try:
+            found: ShownReport = self._compute.submit("report").result()
+        except ProblemError:
+            # The model was taken away, or damaged, which is said elsewhere.
+            return
         self.report = found
-        before = [] if report is None else topic_rows(report)
-        changed = topic_changes(before, topic_rows(found), least=0.001) if before else []
+        before = [] if report is None else report.rows
+        changed = topic_changes(before, found.rows, least=0.001) if before else []
         event = {"time": time.time(), "report": found.state, "changed": changed}
         self._events.send("topics", event)
         took = time.monotonic() - began

@@ -18,7 +18,8 @@ from trustream.streaming.published import DEFAULT_NAME, load_model
 from trustream.topics.characteristic_words import RELEVANCE
 from trustream.topics.documents import DocumentBatch, Gatherer, gather
 from trustream.topics.representatives import RepresentativeDocument, RunningTop
-from trustream.topics.stored_documents import over_words, sampled, titles_and_excerpts
+from trustream.topics.stored_documents import over_words, sampled
+from trustream.topics.stored_titles import titles_and_excerpts
 from trustream.topics.table import THRESHOLD, TableCounts, TopicTable, topic_info
 from trustream.topics.time_bins import FixedBins, TimeBins, check_number
 from trustream.topics.time_counts import TimeCounts, fixed

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trustream.array_types import Array
-from trustream.topics.documents import ReadBatch
+
+# What searches need not load what infers topics.
+if TYPE_CHECKING:
+    from trustream.topics.documents import ReadBatch
 
 
 @dataclass(frozen=True, slots=True)

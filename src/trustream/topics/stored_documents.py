@@ -12,7 +12,7 @@ from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Store
 from trustream.store.records import Documents
 from trustream.topics.documents import DocumentBatch
-from trustream.topics.texts import excerpt
+from trustream.topics.stored_titles import titles_and_excerpts
 
 
 def stored_batches(
@@ -56,38 +56,6 @@ def stored_batches(
         if texts and store.settings.keep_text:
             titles, excerpts = titles_and_excerpts(store, documents.keys)
         yield DocumentBatch(counts, documents.keys, titles, documents.times, excerpts)
-
-
-def titles_and_excerpts(
-    store: Store, keys: Sequence[str]
-) -> tuple[list[str | None], list[str | None]]:
-    """Return the title and the excerpt of each of some documents, None for those without.
-
-    A document without a title has the beginning of its text for one.
-
-    Parameters
-    ----------
-    store : Store
-    keys : sequence of str
-
-    Examples
-    --------
-    >>> import tempfile, trustream
-    >>> from trustream.store import Record
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with trustream.open_store(f"{folder}/topics.db", keep_text=True) as store:
-    ...         _ = store.append([Record("a", ["cats"], text="Cats."), Record("b", ["dogs"])])
-    ...         titles_and_excerpts(store, ["b", "a"])
-    ([None, 'Cats.'], [None, 'Cats.'])
-    """
-    kept = store.texts(keys)
-    found = [kept.get(key) for key in keys]
-    excerpts = [None if text is None else excerpt(text.text) or None for text in found]
-    titles = [
-        start if text is None or not text.title else excerpt(text.title) or start
-        for text, start in zip(found, excerpts, strict=True)
-    ]
-    return titles, excerpts
 
 
 def sampled(

@@ -13,12 +13,8 @@ from trustream.store.protocol import Store
 from trustream.streaming.published import DEFAULT_NAME
 from trustream.topics.documents import DocumentBatch, Gatherer
 from trustream.topics.report import report_data, write_report
-from trustream.topics.stored_documents import (
-    over_words,
-    sampled,
-    stored_batches,
-    titles_and_excerpts,
-)
+from trustream.topics.stored_documents import over_words, sampled, stored_batches
+from trustream.topics.stored_titles import titles_and_excerpts
 from trustream.topics.stored_topics import stored_topics
 from trustream.topics.time_bins import FARTHEST
 from trustream.topics.topic_set import TopicSet, as_topics

@@ -1,100 +1,43 @@
-"""Routes of documents: append, list, read, delete, and those near others."""
+"""Routes of documents: list, read, delete, topics of texts, and documents near others."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Depends, Header, Path, Query, Request, Response
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from starlette.convertors import Convertor, register_url_convertor
 
 from trustream.service import document_views as views
 from trustream.service import schemas
 from trustream.service.answers import answer, next_address
-from trustream.service.context import Context, administering, appending, context_of, reading
-from trustream.service.documents_in import (
-    LINES,
-    check_idempotency_key,
-    record_problem,
-)
-from trustream.service.problems import ProblemError, documented
-from trustream.store.errors import RecordError
+from trustream.service.context import Context, administering, context_of, reading
+from trustream.service.problem_error import ProblemError
+from trustream.service.problems import documented
 from trustream.store.limits import name_fault
 from trustream.store.protocol import Store
 
 router = APIRouter(tags=["documents"])
+
+
+class KeyConvertor(Convertor[str]):
+    """The rest of a path, whatever it has: also slashes and line breaks."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        """The key of a path."""
+        return value
+
+    def to_string(self, value: str) -> str:
+        """The path of a key."""
+        return value
+
+
+register_url_convertor("key", KeyConvertor())
 Key = Annotated[str, Path(description="key of a document")]
+AnyKey = Annotated[str, Query(min_length=1, max_length=500, description="key of a document")]
 Limit = Annotated[int, Query(ge=1, le=500)]
-
-NEW_DOCUMENT: dict[str, Any] = {
-    "type": "object",
-    "required": ["id"],
-    "description": "A document, or a part that is added to it. Other fields are passed over.",
-    "properties": {
-        "id": {"type": ["string", "integer"], "description": "key, 1 to 500 characters"},
-        "text": {"type": "string", "description": "split into words as the store says"},
-        "tokens": {"type": "array", "items": {"type": "string"}},
-        "counts": {"type": "object", "additionalProperties": {"type": "integer", "minimum": 1}},
-        "time": {"type": ["number", "string", "null"], "description": "seconds, or ISO 8601"},
-        "title": {"type": ["string", "null"]},
-        "replace": {"type": "boolean", "description": "whether it takes the document's place"},
-        "append_id": {
-            "type": ["string", "integer", "null"],
-            "description": "a second record with the same one does nothing",
-        },
-    },
-    "oneOf": [{"required": ["text"]}, {"required": ["tokens"]}, {"required": ["counts"]}],
-}
-_BODY = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "application/json": {
-                "schema": {
-                    "anyOf": [NEW_DOCUMENT, {"type": "array", "items": NEW_DOCUMENT}],
-                }
-            },
-            LINES: {"schema": {"type": "string", "description": "one document on each line"}},
-        },
-    }
-}
-
-
-@router.post(
-    "/documents",
-    response_model=schemas.Appended,
-    responses=documented(400, 408, 413, 415, 422),
-    openapi_extra=_BODY,
-    dependencies=[Depends(appending)],
-)
-async def append_documents(
-    request: Request, idempotency_key: Annotated[str | None, Header()] = None
-) -> Response:
-    """Add documents or parts of documents, all or nothing; durable when it is answered.
-
-    With an `Idempotency-Key`, or an `append_id` in each document, a request can be sent again: what
-    was added before is left out, and counted in `n_repeated`.
-    """
-    context = context_of(request)
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    key = check_idempotency_key(idempotency_key)
-    body = await request.body()
-    records = await context.parser.run(
-        lambda store: context.documents_in.read(store, body, kind, key)
-    )
-    try:
-        done = await context.appender.append(records)
-    except RecordError as error:
-        raise record_problem(error) from None
-    request.app.state.metrics.appended(done)
-    values = {
-        "n_records": done.n_records,
-        "n_documents": done.n_documents,
-        "n_tokens": done.n_tokens,
-        "n_repeated": done.n_repeated,
-        "n_replaced": len(done.replaced),
-        "sequence": done.sequence,
-    }
-    return answer(request, values)
 
 
 @router.get(
@@ -112,7 +55,7 @@ async def list_documents(
     context = context_of(request)
 
     def read(store: Store) -> dict[str, Any]:
-        from trustream.topics.stored_documents import titles_and_excerpts
+        from trustream.topics.stored_titles import titles_and_excerpts
 
         found, numbers = store.newest(limit, before)
         titles, excerpts = titles_and_excerpts(store, found.keys)
@@ -139,29 +82,63 @@ async def list_documents(
 
 
 @router.get(
-    "/documents/{id:path}",
+    "/documents/{id:key}",
     response_model=schemas.Document,
     responses=documented(404, 422),
     dependencies=[Depends(reading)],
 )
 async def read_document(request: Request, id: Key) -> Response:
     """A document with its topics, its words, and its text where the store keeps texts."""
-    context = context_of(request)
-    model = context.watcher.model
-    found = await context.readers.run(lambda store: views.view_document(store, model, id))
-    if found is None:
-        raise _no_document(context, id)
-    return answer(request, found)
+    return await _read(request, id)
+
+
+@router.get(
+    "/document",
+    response_model=schemas.Document,
+    responses=documented(404, 422),
+    dependencies=[Depends(reading)],
+)
+async def read_document_by_id(request: Request, id: AnyKey) -> Response:
+    """The same by a parameter: clients take ids such as ".." for steps in a path."""
+    return await _read(request, id)
 
 
 @router.delete(
-    "/documents/{id:path}",
+    "/documents/{id:key}",
     response_model=schemas.Deleted,
     responses=documented(404, 422),
     dependencies=[Depends(administering)],
 )
 async def delete_document(request: Request, id: Key) -> Response:
     """Delete a document, with its text; what the model has learned from it stays."""
+    return await _delete(request, id)
+
+
+@router.delete(
+    "/document",
+    response_model=schemas.Deleted,
+    responses=documented(404, 422),
+    dependencies=[Depends(administering)],
+)
+async def delete_document_by_id(request: Request, id: AnyKey) -> Response:
+    """The same by a parameter."""
+    return await _delete(request, id)
+
+
+async def _read(request: Request, id: str) -> Response:
+    context = context_of(request)
+    found: Any = None
+    if name_fault(id) is None:
+        if not context.has_model:
+            found = await context.readers.run(lambda store: views.view_document(store, None, id))
+        else:
+            found = await context.compute("document", id)
+    if found is None:
+        raise _no_document(context, id)
+    return answer(request, found)
+
+
+async def _delete(request: Request, id: str) -> Response:
     context = context_of(request)
     n_deleted = 0
     if name_fault(id) is None:
@@ -180,11 +157,8 @@ async def delete_document(request: Request, id: Key) -> Response:
 async def infer_topics(request: Request, asked: schemas.InferenceRequest) -> Response:
     """The topics of texts, by the published model; nothing is stored."""
     context = context_of(request)
-    model = context.model
-    values = await context.readers.run(
-        lambda _: views.inferred_texts(model, asked.texts, asked.top, asked.words)
-    )
-    return answer(request, {"version": model.version, "documents": values})
+    context.check_model()
+    return answer(request, await context.compute("infer", asked.texts, asked.top, asked.words))
 
 
 @router.get(
@@ -195,16 +169,16 @@ async def infer_topics(request: Request, asked: schemas.InferenceRequest) -> Res
 )
 async def nearest_to_document(
     request: Request,
-    id: Annotated[str, Query(min_length=1, max_length=500)],
+    id: AnyKey,
     limit: Annotated[int, Query(ge=1, le=100)] = 10,
 ) -> Response:
     """The documents that are nearest to one in the store, by their topics."""
     context = context_of(request)
     report = context.report
-    found = await context.readers.run(lambda store: views.nearest_to(store, report, limit, key=id))
-    if found is None:
+    proportions = await context.compute("proportions", id, None)
+    if proportions is None:
         raise _no_document(context, id)
-    return answer(request, found)
+    return answer(request, views.nearest_to(report, proportions, limit, without=id))
 
 
 @router.post(
@@ -217,10 +191,8 @@ async def nearest_to_text(request: Request, asked: schemas.NearestRequest) -> Re
     """The documents that are nearest to a text, by their topics."""
     context = context_of(request)
     report = context.report
-    found = await context.readers.run(
-        lambda store: views.nearest_to(store, report, asked.limit, text=asked.text)
-    )
-    return answer(request, found)
+    proportions = await context.compute("proportions", None, asked.text)
+    return answer(request, views.nearest_to(report, proportions, asked.limit))
 
 
 def _no_document(context: Context, id: str) -> ProblemError:

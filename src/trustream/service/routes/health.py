@@ -6,7 +6,8 @@ from fastapi import APIRouter, Depends, Request, Response
 
 from trustream.service.context import context_of, reading
 from trustream.service.metrics import TYPE
-from trustream.service.problems import ProblemError, documented
+from trustream.service.problem_error import ProblemError
+from trustream.service.problems import documented
 
 router = APIRouter(tags=["health"])
 

@@ -8,7 +8,8 @@ from trustream.service import schemas
 from trustream.service.access import SCOPES, Token, begin_session, end_session
 from trustream.service.answers import answer
 from trustream.service.context import COOKIE, Context, context_of
-from trustream.service.problems import ProblemError, documented
+from trustream.service.problem_error import ProblemError
+from trustream.service.problems import documented
 
 router = APIRouter(tags=["session"])
 

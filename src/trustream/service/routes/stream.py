@@ -16,7 +16,8 @@ from trustream.service.answers import answer
 from trustream.service.context import context_of, reading
 from trustream.service.events import INTERVAL
 from trustream.service.history import changes, current_point, history
-from trustream.service.problems import ProblemError, documented
+from trustream.service.problem_error import ProblemError
+from trustream.service.problems import documented
 from trustream.service.watcher import totals_of
 from trustream.store.protocol import Store
 
@@ -106,6 +107,7 @@ async def follow_events(request: Request, sender: Sender) -> Response:
             "too many follow events already",
             headers={"Retry-After": "10"},
         )
+    context.watcher.warm_up()
     hello: dict[str, Any] = {"now": time.time(), "interval": INTERVAL}
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(context.events.listen(hello), 200, headers, "text/event-stream")

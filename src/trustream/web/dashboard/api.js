@@ -46,14 +46,17 @@ export async function ask(path, { method = null, body = null, query = {} } = {})
   throw problem;
 }
 
-// The address of something with a name of its own. A browser takes the ids "." and ".." for steps
-// in a path, in whatever way they are written.
-export function named(folder, id) {
-  if (id === "." || id === "..") throw new ApiProblem(404, "no-document", `A browser cannot ask for ${JSON.stringify(id)}.`);
-  return `${folder}/${encoded(id)}`;
+// A document by its id. It goes as a parameter: a browser takes the ids "." and ".." for steps in a
+// path, in whatever way they are written.
+export function askDocument(id, method = "GET") {
+  return ask("document", { method, query: { id: wellFormed(id) } });
 }
 
 // For an address; half characters, which addresses cannot have, become question marks.
 export function encoded(text) {
-  return encodeURIComponent(String(text).toWellFormed?.() ?? String(text).replace(/[\ud800-\udfff]/g, "?"));
+  return encodeURIComponent(wellFormed(text));
+}
+
+function wellFormed(text) {
+  return String(text).toWellFormed?.() ?? String(text).replace(/[\ud800-\udfff]/g, "?");
 }

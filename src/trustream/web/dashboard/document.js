@@ -1,9 +1,10 @@
-// The page of one document: its topics, and its words coloured by topic.
+// The page of one document: its topics, its words coloured by topic, and a way to delete it.
 
 import { element, visible } from "../dom.js";
 import { count, date } from "../numbers.js";
-import { ask, named } from "./api.js";
+import { askDocument } from "./api.js";
 import { colouredText } from "./coloured.js";
+import { deletion } from "./deletion.js";
 import { nearDocuments } from "./near.js";
 import { heading, panel } from "./panel.js";
 
@@ -17,7 +18,7 @@ export function documentView(live, id, { title }) {
   async function load() {
     let found;
     try {
-      found = await ask(named("documents", id));
+      found = await askDocument(id);
     } catch (error) {
       if (!left) note.textContent = error.status === 404 ? "There is no such document." : error.message;
       return;
@@ -48,11 +49,15 @@ export function documentView(live, id, { title }) {
         "div",
         { class: "panels reading" },
         panel(found.text === null ? "Words" : "Text", "of-text", ...body),
-        element("div", { class: "stack" }, panel("Topics", "of-legend-panel", side), found.version === null ? null : nearDocuments(live, { id: found.id })),
+        element("div", { class: "stack" }, panel("Topics", "of-legend-panel", side), found.version === null ? null : nearDocuments(live, { id: found.id }), mayDelete() ? deletion(found.id) : null),
       ),
     );
     if (focused) top.focus({ preventScroll: true });
     title(named);
+  }
+
+  function mayDelete() {
+    return live.status.access.scopes.includes("admin");
   }
 
   return { title: visible(id), element: node, leave: () => (left = true) };
