@@ -9,14 +9,15 @@ What each module offers to the others:
 `addresses`         `parse_address`: "local", "auto" or "host:port" as an `Address`
 `connection`        `connected(address, ...)`: a context in which Ray runs, started here or joined
 `errors`            `ClusterError`, and `StaleRowsError` for rows that have changed meanwhile
-`sources`           `Source`, where documents are: small, travels to workers, `open()` there gives an
-                    `OpenSource`, whose `read(numbers)` returns `store.records.Documents`.
-                    `StoreSource(url)`; numbers are slots of training documents
+`sources`           `Source`, where documents are: small, travels to workers, `open()` there gives
+                    an `OpenSource`, whose `read(numbers)` returns `store.records.Documents` and
+                    the state of the numbering. `StoreSource(url)`; numbers are slots of training
+                    documents
 `parquet_source`    `ParquetSource.of(pattern, ...)`; numbers are rows of all files, in order
 `worker`            `Worker`, what an actor holds: `worker.source`, open; `worker.kept`, a bounded
                     table of what calls want to find again; `worker.n_threads`
-`pool`              `Pool(source, n_workers, ...)`: `run(calls)` gives the results of calls in order,
-                    whatever workers die or dawdle; `start` and `finish` do so in two steps
+`pool`              `Pool(source, n_workers, ...)`: `run(calls)` gives the results of calls in
+                    order, whatever workers die or dawdle; `start` and `finish` do so in two steps
 =================== ===============================================================================
 
 A call is ``Call(function, *arguments)`` with a function at the top level of a module, called on
