@@ -16,13 +16,6 @@ from trustream.kernels import threads
 _MOST_KEPT = 256
 
 
-class Answer(NamedTuple):
-    """What a call returned, and how long it took on the worker, in seconds."""
-
-    result: Any
-    seconds: float
-
-
 class WorkerPlace(NamedTuple):
     """Where a worker runs."""
 
@@ -102,9 +95,9 @@ class Worker:
         node = ray.get_runtime_context().get_node_id()
         return WorkerPlace(node, socket.gethostname(), os.getpid())
 
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Answer:
-        """function(worker, *arguments)."""
+    def call(self, function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+        """function(worker, *arguments), and the seconds that it took here."""
         start = time.perf_counter()
         with threads.one_blas_thread():
             result = function(self, *arguments)
-        return Answer(result, time.perf_counter() - start)
+        return result, time.perf_counter() - start

@@ -8,7 +8,6 @@ lambda is (V, K) here and (K, V), as `components_`, only for people.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -220,16 +219,22 @@ class LdaModel(LdaParameters):
         None where eta says more than how much to smooth: with seeded topics and etas that are
         learned for each word, and with one word.
         """
-        if prior.pattern.shape[1] > 1 or self.eta_per_word or self.n_words < 2:
+        if not self.can_smooth(prior):
             return None
         if not data.data.size:
             return before
-        return smoothing.found(self, lambda_, prior, data, weight, before or prior.eta, rng)
+        rows, share = smoothing.drawn(self.n_components, data.shape[0], data.data.size, rng)
+        weights = np.broadcast_to(weight, data.shape[0])[rows]
+        batch, start = self.batch(data, rows), before or prior.eta
+        return smoothing.found(self, lambda_, prior, batch, weights, share, start, rng)
+
+    def can_smooth(self, prior: LdaPrior) -> bool:
+        """Whether eta says no more than how much to smooth."""
+        return not (prior.pattern.shape[1] > 1 or self.eta_per_word or self.n_words < 2)
 
     def smoothing_batches(self, data: Any) -> int:
         """Twice as many as have a whole sample together, since each moves eta a part of the way."""
-        share = smoothing.sample_share(self.n_components, data.data.size)
-        return 1 if share <= 1 else math.ceil(2 * share)
+        return smoothing.n_batches(self.n_components, data.data.size)
 
     def smoothed(self, lambda_: LazyRows, prior: LdaPrior, eta: float) -> tuple[LazyRows, LdaPrior]:
         """lambda and prior with another eta, the counts lambda - eta being the same."""

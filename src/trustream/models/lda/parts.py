@@ -24,6 +24,7 @@ from trustream.models.lda.evidence import ThetaSums
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import LdaNatural
 from trustream.models.lda.prior import LdaPrior
+from trustream.models.lda.row_journal import RowJournal
 
 
 class WordOutline(NamedTuple):
@@ -106,6 +107,12 @@ class Excerpt(NamedTuple):
         """A part whose words are rows of the excerpt."""
         places = np.searchsorted(self.words, batch.words)
         return replace(batch, words=places.astype(np.int32))
+
+
+def excerpt_of_lambda(lambda_: LazyRows, prior: LdaPrior, words: Array) -> Excerpt:
+    """lambda as it is kept, with what is the prior's in it, of words in rising order."""
+    rows = replace(lambda_, stored=lambda_.stored[words], journal=RowJournal())
+    return Excerpt(rows, excerpt_of_prior(prior, words), words)
 
 
 def excerpt_of_prior(prior: LdaPrior, words: Array) -> LdaPrior:
