@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import replace
+from types import EllipsisType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,6 +30,7 @@ from trustream.store.protocol import Store
 from trustream.store.records import Totals
 from trustream.streaming.batches import BatchSize, Drawn, Order, order_from_json, order_to_json
 from trustream.streaming.cluster_progress import ClusterProgress
+from trustream.streaming.engine import with_parts
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.stream_model import Score, StreamModel
 
@@ -58,20 +60,30 @@ class ClusterEngine:
         pool: of workers that read the store.
         n_parts: P, parts of a batch; None is what the model has, or 8.
         exact_steps: steps of the model after which parts solve their own subproblems; None never,
-            ... what the model has.
+            ... is what the model has.
+        memory: what the driver holds, for people.
     """
 
     def __init__(
-        self, pool: Pool, n_parts: int | None = None, exact_steps: int | Any | None = ...
+        self,
+        pool: Pool,
+        n_parts: int | None = None,
+        exact_steps: int | EllipsisType | None = ...,
+        memory: str = "",
     ) -> None:
         self._pool, self._n_parts, self._exact_steps = pool, n_parts, exact_steps
+        self.memory = memory
         self._meter = Meter()
+
+    @property
+    def n_workers(self) -> int:
+        """Workers that are ready."""
+        return self._pool.n_workers
 
     def recipe(self, recipe: Recipe) -> Recipe:
         """With parts."""
         n_parts = self._n_parts or (recipe.n_parts if recipe.n_parts > 1 else N_PARTS)
-        exact = recipe.exact_steps if self._exact_steps is ... else self._exact_steps
-        return replace(recipe, n_parts=n_parts, exact_steps=exact)
+        return with_parts(recipe, n_parts, self._exact_steps)
 
     def learner(self, learner: Learner) -> Learner:
         """Steps are computed by workers."""

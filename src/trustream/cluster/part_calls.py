@@ -23,6 +23,7 @@ from trustream.models.lda import LdaModel
 from trustream.models.lda import smoothing as lda_smoothing
 from trustream.models.lda.batch import CountRows, WordBatch
 from trustream.models.lda.parts import Excerpt, WordOutline
+from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.lda.score import score_batch
 
 # Batches of which a worker keeps parts: this one, the next, and those that are scored.
@@ -70,6 +71,11 @@ class _Part(NamedTuple):
     batch: WordBatch
     counts: CountRows
     fetched: Fetched
+
+
+def warm_up(worker: Worker, method: str, dtype: str) -> None:
+    """Compile what steps and scores need, so that the first ones are as quick as any."""
+    TopicStream(method=method, dtype=dtype).warm_up()
 
 
 def fetch(worker: Worker, model: LdaModel, requests: Sequence[PartRequest]) -> list[Fetched]:
@@ -217,7 +223,7 @@ def _read(worker: Worker, model: LdaModel, request: PartRequest) -> _Part:
     )
     digest = hashlib.blake2b(digest_size=16)
     for array in counts[:3]:
-        digest.update(np.ascontiguousarray(array).view(np.uint8))
+        digest.update(np.ascontiguousarray(array).data)
     batch = _batch(worker, model, counts)
     outline = WordOutline.of(batch)
     fetched = Fetched(outline, digest.digest(), documents.vocabulary, state)

@@ -73,7 +73,8 @@ class Worker:
     """
 
     def __init__(self, source: Source | None, n_threads: int = 1) -> None:
-        self._source, self._opened, self._lock = source, None, Lock()
+        self._source, self._lock = source, Lock()
+        self._opened: OpenSource | None = None
         self.kept, self.n_threads = Kept(), n_threads
 
     @property
@@ -83,7 +84,7 @@ class Worker:
             if self._opened is None:
                 if self._source is None:
                     raise ValueError("the worker was started without a source of documents")
-                self._opened: OpenSource | None = self._source.open()
+                self._opened = self._source.open()
             return self._opened
 
     def place(self) -> WorkerPlace:

@@ -8,6 +8,7 @@ a cluster (`trustream.cluster.engine`) does so on workers, and documents never c
 from __future__ import annotations
 
 from dataclasses import replace
+from types import EllipsisType
 from typing import Any, Protocol
 
 import numpy as np
@@ -79,21 +80,34 @@ class Engine(Protocol):
         """How workers are doing; None without workers."""
 
 
+def with_parts(
+    recipe: Recipe, n_parts: int | None, exact_steps: int | EllipsisType | None
+) -> Recipe:
+    """A recipe with so many parts, and steps after which these take steps of their own.
+
+    Args:
+        n_parts: None are as many as there were.
+        exact_steps: None never; ... is as before.
+    """
+    exact = recipe.exact_steps if isinstance(exact_steps, EllipsisType) else exact_steps
+    return replace(recipe, n_parts=n_parts or recipe.n_parts, exact_steps=exact)
+
+
 class Here:
     """Draws and computes in this process.
 
     Args:
-        n_parts, exact_steps: of the recipe from now on; None leaves them as they are.
+        n_parts, exact_steps: of the recipe from now on; left out, they are as they were.
     """
 
-    def __init__(self, n_parts: int | None = None, exact_steps: int | None = None) -> None:
+    def __init__(
+        self, n_parts: int | None = None, exact_steps: int | EllipsisType | None = ...
+    ) -> None:
         self._n_parts, self._exact_steps = n_parts, exact_steps
 
     def recipe(self, recipe: Recipe) -> Recipe:
         """With the parts that were asked for."""
-        if self._n_parts is None:
-            return recipe
-        return replace(recipe, n_parts=self._n_parts, exact_steps=self._exact_steps)
+        return with_parts(recipe, self._n_parts, self._exact_steps)
 
     def learner(self, learner: Learner) -> Learner:
         """As it is."""

@@ -47,8 +47,9 @@ def of_prior(
     if computation.n_topics > 1:
         draws = ThetaSums.zeros(computation.n_topics)
         for local in locals_:
-            known = isinstance(local, ThetaSums)
-            draws += local if known else theta_sums(computation, prior, local)
+            if not isinstance(local, ThetaSums):
+                local = theta_sums(computation, prior, local)
+            draws += local
         if least_separation == 0.0 or draws.separation > least_separation:
             found["alpha"] = of_alpha(computation, prior, draws, equal)
     if n_words > 1 and prior.pattern.shape[1] == 1:
