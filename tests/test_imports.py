@@ -11,10 +11,11 @@ import pytest
 import trustream
 
 PACKAGES = (
-    "demo", "estimators", "evaluation", "families", "feeds", "inference", "learning", "models",
-    "persist", "presets", "recommender", "service", "store", "streaming", "text", "topics",
+    "cluster", "demo", "estimators", "evaluation", "families", "feeds", "inference", "learning",
+    "models", "persist", "presets", "recommender", "service", "store", "streaming", "text",
+    "topics",
 )  # fmt: skip
-HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "rich", "matplotlib"]
+HEAVY = ["numba", "sklearn", "scipy", "numpy", "pandas", "rich", "matplotlib", "ray"]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from trustream._lazy_names import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trustream import (
+        cluster,
         demo,
         estimators,
         evaluation,
@@ -56,6 +57,7 @@ __all__ = [
     "TopicModel",
     "TopicRecommender",
     "__version__",
+    "cluster",
     "demo",
     "estimators",
     "evaluation",

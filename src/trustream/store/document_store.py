@@ -8,6 +8,7 @@ from contextlib import suppress
 from types import TracebackType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustream.store import integrity_check
 from trustream.store.call_guard import CallGuard, guarded
@@ -242,6 +243,20 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         if n < 0:
             raise ValueError(f"n is {n}; give a number of documents, 0 or more")
         return self._reader.draw(n, rng, held_out, times)
+
+    def read_slots(
+        self, slots: NDArray[np.int64], *, held_out: bool = False
+    ) -> tuple[Documents, int]:
+        given = np.asarray(slots)
+        if given.ndim != 1 or given.dtype.kind not in "iu" or (given < 0).any():
+            raise ValueError("slots are an array of whole numbers, 0 or more")
+        if np.unique(given).size != given.size:
+            raise ValueError("a slot is given twice; a document is read once")
+        return self._read_slots(given.astype(np.int64), held_out)
+
+    @guarded
+    def _read_slots(self, slots: NDArray[np.int64], held_out: bool) -> tuple[Documents, int]:
+        return self._reader.read_slots(slots, held_out)
 
     def read(self, keys: Sequence[str]) -> Documents:
         return self._read(list(_several(keys)))

@@ -16,6 +16,7 @@ from types import EllipsisType
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustream.store.check_result import CheckResult
 from trustream.store.draw_order import DrawOrder
@@ -222,6 +223,19 @@ class Store(Leasing, Protocol):
         the documents drawn, not for those in the store, also after deletions. What `rng` draws
         depends on n and N alone. With `times`, the documents come with theirs, which a trainer does
         not need.
+        """
+
+    def read_slots(
+        self, slots: NDArray[np.int64], *, held_out: bool = False
+    ) -> tuple[Documents, int]:
+        """Read training (or held-out) documents by their slots, in this order.
+
+        The N training documents have the slots 0 to N - 1, and `draw` draws slots. Whoever draws
+        slots by itself, with `trustream.store.draw_order` or otherwise, lets others read them
+        here. Slots without a document are passed over.
+
+        Returns the documents, and how many training documents had ever been removed when they were
+        read. As long as that number is the same, a slot has the same document.
         """
 
     def read(self, keys: Sequence[str]) -> Documents:

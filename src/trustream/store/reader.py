@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trustream.store.active_words import ActiveWords
 from trustream.store.database import Database
@@ -43,12 +44,26 @@ class Reader:
             if times:
                 rows = {row.place: row for row in self._database.by_place(places)}
                 return self._of_rows([rows[place] for place in places], counters)
-            # Most of what a trainer waits for: only what it needs, and that not again.
-            found = self._drawn.get(places, counters.sequence, self._database.keys_and_contents)
-            keys, contents = [key for key, _ in found], [content for _, content in found]
-            return self._documents(keys, contents, counters)
+            return self._at(places, counters)
 
         return self._database.run(work, write=False)
+
+    def read_slots(self, slots: NDArray[np.int64], held_out: bool) -> tuple[Documents, int]:
+        """See `Store.read_slots`."""
+
+        def work() -> tuple[Documents, int]:
+            counters = self._database.counters(write=False)
+            there = slots[slots < (counters.held_out if held_out else counters.training)]
+            places = (~there if held_out else there).tolist()
+            return self._at(places, counters), counters.added - counters.training
+
+        return self._database.run(work, write=False)
+
+    def _at(self, places: list[int], counters: Counters) -> Documents:
+        """Most of what a trainer waits for: only what it needs, and that not again."""
+        found = self._drawn.get(places, counters.sequence, self._database.keys_and_contents)
+        keys, contents = [key for key, _ in found], [content for _, content in found]
+        return self._documents(keys, contents, counters)
 
     def read(self, keys: Sequence[str], possible: Sequence[str]) -> Documents:
         """See `Store.read`; `possible` are those of the keys that a document can have."""

@@ -1,0 +1,46 @@
+"""Train on more than one machine: the same learner, with Ray to carry its work to workers.
+
+``trustream train STORE --cluster ADDRESS --workers N`` and `fit` are what users call. They need
+``pip install 'trustream[cluster]'``; nothing else of trustream knows of Ray.
+
+What each module offers to the others:
+
+=================== ===============================================================================
+`addresses`         `parse_address`: "local", "auto" or "host:port" as an `Address`
+`connection`        `connected(address, ...)`: a context in which Ray runs, started here or joined
+`errors`            `ClusterError`, and `StaleRowsError` for rows that have changed meanwhile
+`sources`           `Source`, where documents are: small, travels to workers, `open()` there gives an
+                    `OpenSource`, whose `read(numbers)` returns `store.records.Documents`.
+                    `StoreSource(url)`; numbers are slots of training documents
+`parquet_source`    `ParquetSource.of(pattern, ...)`; numbers are rows of all files, in order
+`worker`            `Worker`, what an actor holds: `worker.source`, open; `worker.kept`, a bounded
+                    table of what calls want to find again; `worker.n_threads`
+`pool`              `Pool(source, n_workers, ...)`: `run(calls)` gives the results of calls in order,
+                    whatever workers die or dawdle; `start` and `finish` do so in two steps
+=================== ===============================================================================
+
+A call is ``Call(function, *arguments)`` with a function at the top level of a module, called on
+some worker as ``function(worker, *arguments)``. It must be a pure function of its arguments and of
+the data: a call may be made twice, on two workers, and one of its results is taken. Arguments that
+are the same for several calls and large are put once (`Pool.put`).
+
+A batch has parts (`trustream.learning.parts`), which say what the results are, whoever computes
+them: `part_calls` has what a worker does with a part, `executor` is the `Executor` that a `Learner`
+takes, `engine` lets a trainer draw and score on workers, and `fitting` has `fit`.
+"""
+
+from __future__ import annotations
+
+from trustream._lazy_names import lazy_names
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from trustream.cluster.errors import ClusterError
+
+__all__ = ["ClusterError"]
+
+_HOME = {
+    "ClusterError": "trustream.cluster.errors",
+}
+
+__getattr__, __dir__ = lazy_names(__name__, _HOME)

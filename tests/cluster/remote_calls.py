@@ -1,0 +1,53 @@
+"""Functions that tests have workers call; at the top level of a module, as calls need them."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def double(worker: Any, x: Any) -> Any:
+    return 2 * x
+
+
+def pid(worker: Any) -> int:
+    return os.getpid()
+
+
+def die_once(worker: Any, flag: str) -> str:
+    """End the worker's process the first time that it is called with the flag."""
+    path = Path(flag)
+    if not path.exists():
+        path.write_text("here")
+        os._exit(1)
+    return "alive"
+
+
+def die(worker: Any) -> None:
+    os._exit(1)
+
+
+def fail(worker: Any) -> None:
+    raise ValueError("wrong input")
+
+
+def sleep_once(worker: Any, flag: str) -> str:
+    """Dawdle the first time."""
+    path = Path(flag)
+    if not path.exists():
+        path.write_text("here")
+        time.sleep(3600)
+    return "awake"
+
+
+def read(worker: Any, numbers: Any) -> Any:
+    documents, _ = worker.source.read(np.asarray(numbers))
+    return documents.keys, documents.counts.sum()
+
+
+def large(worker: Any, n: int) -> Any:
+    return np.ones(n)
