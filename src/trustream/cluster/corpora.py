@@ -22,7 +22,7 @@ import numpy as np
 from trustream.array_types import Array
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.parquet_source import COUNTS, INDICES, N_WORDS, ParquetSource
-from trustream.feeds import find_files
+from trustream.feeds import NamedFile, find_files
 from trustream.feeds.items import Mark
 from trustream.feeds.parquet_rows import SUFFIXES
 from trustream.file_errors import readable
@@ -161,9 +161,9 @@ class ParquetCorpus:
         options: dict[str, Any] | None = None,
     ) -> None:
         self.options = dict(options or {})
-        some = [source] if isinstance(source, str | Path) else list(source)
-        self.files = [_File.of(file.path, file.name) for one in some for file in _found(one)]
-        self.name = str(some[0]) if len(some) == 1 else f"{len(self.files)} files"
+        self.files = [_File.of(file.path, file.name) for file in parquet_files(source)]
+        one = isinstance(source, str | Path)
+        self.name = str(source) if one else f"{len(self.files)} files"
         self.is_counted = all(file.is_counted for file in self.files)
         if not self.is_counted and any(file.is_counted for file in self.files):
             raise ValueError(
@@ -412,19 +412,30 @@ def _row_sums(documents: Documents) -> Array:
     return sums.astype(np.float64)
 
 
-def _found(source: str | Path) -> list[Any]:
-    """Files of a file, folder or pattern; those of a folder that are Parquet."""
-    found = find_files(source, "parquet")
-    if found.unreadable:
-        raise ValueError("cannot read " + "; ".join(f"{p}: {why}" for p, why in found.unreadable))
-    if Path(source).is_dir():
-        files = [file for file in found.files if file.path.suffix.lower() in SUFFIXES]
-        # Those whose names begin so are about the others, by the custom of Parquet's readers.
-        files = [file for file in files if not file.path.name.startswith("_")]
-        if not files:
-            raise ValueError(f"there are no Parquet files (.parquet, .pq) in {source}")
-        return files
-    return found.files
+def parquet_files(source: str | Path | Sequence[str | Path]) -> list[NamedFile]:
+    """Return the Parquet files of files, folders and patterns, in order, each once.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or some that cannot be read.
+    """
+    files: dict[Path, NamedFile] = {}
+    for one in [source] if isinstance(source, str | Path) else source:
+        found = find_files(one, "parquet")
+        if found.unreadable:
+            why = "; ".join(f"{path}: {reason}" for path, reason in found.unreadable)
+            raise ValueError(f"cannot read {why}")
+        listed = found.files
+        if Path(one).is_dir():
+            # Names that begin so are about the others, by the custom of Parquet's readers.
+            named = (file for file in listed if not file.path.name.startswith("_"))
+            listed = [file for file in named if file.path.suffix.lower() in SUFFIXES]
+        for file in listed:
+            files.setdefault(file.path.absolute(), file)
+    if not files:
+        raise ValueError(f"there are no Parquet files (.parquet, .pq) in {source}")
+    return list(files.values())
 
 
 def _file_parts(groups: Sequence[Sequence[int]], n_documents: int | None) -> list[CorpusPart]:

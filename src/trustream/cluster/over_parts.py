@@ -76,7 +76,7 @@ def over_parts(
         Call(function, (part, *arguments), place=i, n_documents=part.n_documents)
         for i, part in enumerate(wanted)
     )
-    for part, result in zip(wanted, _in_order(pool, calls), strict=True):
+    for part, result in zip(wanted, in_order(pool, calls), strict=True):
         done += part.n_documents
         if progress is not None:
             progress(done, total)
@@ -101,8 +101,8 @@ def corpus_is_fixed(worker: Worker) -> bool:
     return bool(getattr(worker.source, "is_fixed", False))
 
 
-def _in_order(pool: Pool, calls: Iterable[Call]) -> Iterator[Any]:
-    """Results of calls; while those of some are waited for, the next are under way."""
+def in_order(pool: Pool, calls: Iterable[Call]) -> Iterator[Any]:
+    """Yield results of calls; while those of some are waited for, the next are under way."""
     remaining, started = iter(calls), deque[Any]()
     while True:
         some = list(islice(remaining, 2 * max(1, pool.size)))

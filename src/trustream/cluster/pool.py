@@ -40,12 +40,14 @@ class Call:
         arguments: what `Pool.put` returned arrives as the value that was put.
         place: number of the worker that should make it, if it can; it may have kept something.
         n_documents: that it looks at, for the statistics.
+        alone: whether it is not to be made on two workers at once, however long it takes.
     """
 
     function: Callable[..., Any]
     arguments: tuple[Any, ...] = ()
     place: int = 0
     n_documents: int = 0
+    alone: bool = False
 
 
 @dataclass
@@ -381,7 +383,7 @@ class Pool:
         now = time.monotonic()
         usual = median(pending.seconds) if pending.seconds else 0.0
         for open_ in pending.open.values():
-            if len(open_.running) != 1:
+            if len(open_.running) != 1 or open_.call.alone:
                 continue
             ((slot, _, since),) = open_.running.values()
             if now - since > max(_LONG, _TIMES * usual) and pending.seconds:

@@ -214,9 +214,9 @@ class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable, History
         query = (
             "SELECT number FROM (SELECT number, row_number() OVER (ORDER BY number) AS place,"
             " count(*) OVER () AS documents FROM document) AS numbered"
-            " WHERE place % ? = 0 OR place = documents ORDER BY number"
+            " WHERE place / ? * ? = place OR place = documents ORDER BY number"
         )
-        return [number for (number,) in self._execute(query, block)]
+        return [number for (number,) in self._execute(query, block, block)]
 
     def before(self, number: int, limit: int) -> list[DocumentRow]:
         """Documents that came before one, the last to come first."""
