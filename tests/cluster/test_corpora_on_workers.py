@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,13 +12,14 @@ import pytest
 from pyarrow import parquet
 
 from tests.cluster import corpus_files
+from tests.cluster.made_pools import kill_a_worker
 from trustream import open_store
 from trustream.cluster import corpora, over_parts
 from trustream.cluster.corpora import open_corpus
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.evaluating import evaluate
 from trustream.cluster.exploring import explore
-from trustream.cluster.pool import Pool, WorkerStatistics
+from trustream.cluster.pool import Pool
 from trustream.cluster.transforming import transform, transform_to
 from trustream.evaluation.report import report
 from trustream.feeds import BadRecordError
@@ -35,35 +34,8 @@ pytestmark = pytest.mark.usefixtures("ray_cluster")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("corpus") / "docs"
-    corpus_files.write_files(path)
-    return path
-
-
-@pytest.fixture(scope="module")
 def model(folder: Path) -> FittedModel:
     return corpus_files.fitted(folder)
-
-
-@pytest.fixture
-def pools(monkeypatch: pytest.MonkeyPatch) -> list[Pool]:
-    """The pools that functions have made."""
-    made: list[Pool] = []
-
-    def make(*arguments: Any, **options: Any) -> Pool:
-        made.append(Pool(*arguments, **options))
-        return made[-1]
-
-    monkeypatch.setattr(over_parts, "Pool", make)
-    return made
-
-
-def kill_a_worker(pools: list[Pool]) -> WorkerStatistics:
-    statistics = pools[-1].statistics[0]
-    assert statistics.place is not None
-    os.kill(statistics.place.pid, signal.SIGKILL)
-    return statistics
 
 
 def here(model: FittedModel, folder: Path) -> list[Any]:

@@ -414,5 +414,6 @@ def test_alpha_stays_while_topics_are_alike(n_topics: int) -> None:
     assert not np.array_equal(alpha(apart), prior.alpha)
     # As in the paper, nothing is asked of the documents, with or without equal ones.
     assert not np.array_equal(alpha(alike, 0.0), prior.alpha)
-    plain = lda_evidence.of_alpha(model.computation, prior, [alike]).improved(0.5)
+    draws = lda_evidence.theta_sums(model.computation, prior, alike)
+    plain = lda_evidence.of_alpha(model.computation, prior, draws).improved(0.5)
     assert plain.sum() > 1.4 * prior.alpha.sum()  # and more with every step

@@ -83,6 +83,9 @@ class TwoWorkers:
     def __init__(self) -> None:
         self.n_steps = 0
 
+    def model(self, model: Any) -> Any:
+        return Distributed(model)
+
     def batch(self, algorithm: Algorithm, model: Any, data: Any, rows: Any) -> Any:
         return Halves([algorithm.batch(model, data, part) for part in np.array_split(rows, 2)])
 

@@ -23,6 +23,7 @@ _ALIASES = {
     "max_iter": ("passes",),
     "n_components": ("topics",),
     "n_jobs": ("jobs",),
+    "n_parts": ("parts",),
     "n_ticks": ("ticks",),
     "n_topics": ("topics",),
     "n_words": ("words", "n"),

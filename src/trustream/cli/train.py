@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shlex
 import signal
 import sys
@@ -34,6 +35,8 @@ Examples:
   trustream train topics.db --until-idle   # five looks at each document
   trustream train topics.db --model fine   # one of several models
   trustream train topics.db --seconds 60 --json
+  trustream train topics.db --cluster local --workers 4
+  trustream train postgresql://db/news --cluster auto   # on a node of a cluster
 """
 # Seconds between two lines of progress if standard error is not a terminal.
 _REPORT_EVERY = 5.0
@@ -55,6 +58,25 @@ _REPORT_EVERY = 5.0
     type=Real(0),
     help="Seconds between two checkpoints.",
 )
+@click.option(
+    "--cluster",
+    metavar="ADDRESS",
+    help='Compute on a cluster of Ray: "local" starts one on this machine, "auto" is the one that '
+    "this machine belongs to, HOST:PORT the head node of another.",
+)
+@click.option("--workers", type=Whole(1), help="Workers of the cluster.  [default: one per CPU]")
+@click.option(
+    "--parts",
+    type=Whole(1),
+    help="Parts of a batch from now on; the same number gives the same model on any number of "
+    "workers.  [default: as before; 8 on a cluster]",
+)
+@click.option(
+    "--combine",
+    type=click.Choice(["exact", "local"]),
+    help="How parts make a step: they share each iteration (exact), or each takes a step of its "
+    "own, after the first steps (local).  [default: as before; exact at first]",
+)
 @jobs_option
 @model_option
 @json_option
@@ -64,6 +86,10 @@ def train(
     seconds: float | None,
     until_idle: bool,
     checkpoint_every: float,
+    cluster: str | None,
+    workers: int | None,
+    parts: int | None,
+    combine: str | None,
     jobs: int | None,
     name: str,
     as_json: bool,
@@ -73,13 +99,23 @@ def train(
     Runs until it is stopped if no end is given, and waits while there is nothing to learn from.
     Ctrl-C and SIGTERM end it after the step it is at, with a checkpoint. Killed, it loses what came
     after the last checkpoint. One trainer at a time learns a model; a second one is refused.
+
+    With --cluster, workers on its nodes read the documents and compute; --jobs is the number of
+    threads of each. Workers and nodes may die or be added meanwhile.
     """
     from trustream.streaming.training_run import nothing_to_learn, train
 
     again = f"trustream train {repeatable(store)}{suggested_model(name)}"
     add = f"trustream ingest {repeatable(store)} FILE..."
-    with opened(store) as found:
-        trainer = _prepared(found, store, name, checkpoint_every, jobs)
+    if workers is not None and cluster is None:
+        raise ValueError('workers are those of a cluster: give --cluster, "local" for this machine')
+    with (
+        opened(store) as found,
+        _engine(found, cluster, workers, parts, combine, jobs, name) as engine,
+    ):
+        trainer = _prepared(
+            found, store, name, checkpoint_every, jobs if cluster is None else None, engine
+        )
 
         def wait() -> str:
             why = nothing_to_learn(found)
@@ -115,6 +151,7 @@ def train(
                 "heldout": result.last_score,
                 "looks": result.looks,
                 "replaced": result.n_replaced,
+                "cluster": None if result.cluster is None else dataclasses.asdict(result.cluster),
             }
         )
     elif result.rho is None:
@@ -126,14 +163,57 @@ def train(
         echo(f"Stopped; {saved}. Go on with: {again}", err=True)
 
 
-def _prepared(found: Any, store: str, name: str, checkpoint_every: float, jobs: int | None) -> Any:
+@contextmanager
+def _engine(
+    found: Any,
+    cluster: str | None,
+    workers: int | None,
+    parts: int | None,
+    combine: str | None,
+    jobs: int | None,
+    name: str,
+) -> Iterator[Any]:
+    """Where to compute: here, or on a cluster."""
+    from trustream.learning.defaults import EXACT_STEPS
+
+    exact: Any = {None: ..., "exact": None, "local": EXACT_STEPS}[combine]
+    if cluster is None:
+        from trustream.streaming.engine import Here
+
+        yield Here(parts, exact)
+        return
+    from trustream.cluster.training import cluster_engine
+
+    with cluster_engine(
+        found,
+        cluster,
+        workers=workers,
+        worker_threads=jobs or 1,
+        n_parts=parts,
+        exact_steps=exact,
+        name=name,
+    ) as engine:
+        echo(f"{engine.n_workers} workers are ready on {cluster}; {engine.memory}", err=True)
+        yield engine
+
+
+def _prepared(
+    found: Any,
+    store: str,
+    name: str,
+    checkpoint_every: float,
+    jobs: int | None,
+    engine: Any,
+) -> Any:
     """A trainer of the store's model; errors name options of the command."""
     from trustream.store.lease import LeaseHeldError
     from trustream.streaming.published import MissingModelError, model_names
     from trustream.streaming.training_run import prepared_trainer
 
     try:
-        return prepared_trainer(found, name, checkpoint_every=checkpoint_every, n_jobs=jobs)
+        return prepared_trainer(
+            found, name, checkpoint_every=checkpoint_every, n_jobs=jobs, engine=engine
+        )
     except MissingModelError as error:
         init = f"trustream init {repeatable(store)}"
         names = model_names(found)
@@ -235,9 +315,10 @@ def _reporter(why: Callable[[], str], add: str) -> Iterator[_Reporter]:
 def _line(progress: TrainingProgress) -> str:
     totals = progress.totals
     assert totals is not None  # progress is reported after a step
+    cluster = "" if progress.cluster is None else f"; {progress.cluster}"
     return (
         f"{_summary(progress)}; {totals.documents:,} documents, {totals.tokens:,} tokens, "
-        f"{progress.n_words:,} words"
+        f"{progress.n_words:,} words{cluster}"
     )
 
 

@@ -9,14 +9,15 @@ What each module offers to the others:
 `addresses`         `parse_address`: "local", "auto" or "host:port" as an `Address`
 `connection`        `connected(address, ...)`: a context in which Ray runs, started here or joined
 `errors`            `ClusterError`, and `StaleRowsError` for rows that have changed meanwhile
-`sources`           `Source`, where documents are: small, travels to workers, `open()` there gives an
-                    `OpenSource`, whose `read(numbers)` returns `store.records.Documents`.
-                    `StoreSource(url)`; numbers are slots of training documents
+`sources`           `Source`, where documents are: small, travels to workers, `open()` there gives
+                    an `OpenSource`, whose `read(numbers)` returns `store.records.Documents` and
+                    the state of the numbering. `StoreSource(url)`; numbers are slots of training
+                    documents
 `parquet_source`    `ParquetSource.of(pattern, ...)`; numbers are rows of all files, in order
 `worker`            `Worker`, what an actor holds: `worker.source`, open; `worker.kept`, a bounded
                     table of what calls want to find again; `worker.n_threads`
-`pool`              `Pool(source, n_workers, ...)`: `run(calls)` gives the results of calls in order,
-                    whatever workers die or dawdle; `start` and `finish` do so in two steps
+`pool`              `Pool(source, n_workers, ...)`: `run(calls)` gives the results of calls in
+                    order, whatever workers die or dawdle; `start` and `finish` do so in two steps
 =================== ===============================================================================
 
 A call is ``Call(function, *arguments)`` with a function at the top level of a module, called on
@@ -24,9 +25,11 @@ some worker as ``function(worker, *arguments)``. It must be a pure function of i
 the data: a call may be made twice, on two workers, and one of its results is taken. Arguments that
 are the same for several calls and large are put once (`Pool.put`).
 
-A batch has parts (`trustream.learning.parts`), which say what the results are, whoever computes
-them: `part_calls` has what a worker does with a part, `executor` is the `Executor` that a `Learner`
-takes, `engine` lets a trainer draw and score on workers, and `fitting` has `fit`.
+A batch has parts (`trustream.inference.divided`), which say what the results are, whoever computes
+them: `part_calls` has what a worker does with a part, `rows` are documents that workers have read,
+`executor` is the `Executor` that a `Learner` takes, `engine` lets a trainer draw and score on
+workers, `training` makes one for a store, and `fitting` has `fit`. `progress` measures,
+`driver_memory` says what the driver needs.
 """
 
 from __future__ import annotations
@@ -36,11 +39,17 @@ from trustream._lazy_names import lazy_names
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from trustream.cluster.errors import ClusterError
+    from trustream.cluster.fitting import fit
+    from trustream.cluster.parquet_source import write_counts
+    from trustream.cluster.training import cluster_engine
 
-__all__ = ["ClusterError"]
+__all__ = ["ClusterError", "cluster_engine", "fit", "write_counts"]
 
 _HOME = {
     "ClusterError": "trustream.cluster.errors",
+    "cluster_engine": "trustream.cluster.training",
+    "fit": "trustream.cluster.fitting",
+    "write_counts": "trustream.cluster.parquet_source",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

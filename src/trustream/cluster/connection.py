@@ -68,13 +68,9 @@ def connected(
     try:
         ray.init(**options)
     except (ConnectionError, RuntimeError, OSError, ValueError) as error:
-        what = (
-            "Ray could not be started on this machine"
-            if address.is_local
-            else (
-                f"no cluster answers at {address}: start one (ray start --head), or give its address"
-            )
-        )
+        what = "Ray could not be started on this machine"
+        if not address.is_local:
+            what = f"no cluster answers at {address}: start one (ray start --head), or see to it"
         raise ClusterError(f"{what} ({str(error).strip().splitlines()[0]:.300})") from error
     try:
         yield ray

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from trustream.streaming.engine import StaleBatchError
+
 
 class ClusterError(RuntimeError):
     """A cluster cannot do what was asked: Ray is not there, has no room, or lost all workers.
@@ -10,5 +12,5 @@ class ClusterError(RuntimeError):
     """
 
 
-class StaleRowsError(RuntimeError):
+class StaleRowsError(StaleBatchError):
     """Documents changed between two looks at the same rows: the batch has to be drawn again."""

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import Any
+from typing import Any, NamedTuple
 
 from trustream.cluster.connection import ray_module
 from trustream.cluster.errors import ClusterError
@@ -41,6 +41,8 @@ class Call:
         place: number of the worker that should make it, if it can; it may have kept something.
         n_documents: that it looks at, for the statistics.
         alone: whether it is not to be made on two workers at once, however long it takes.
+        stays: whether the result stays in the cluster. What is returned for it can be given to
+            other calls as an argument.
     """
 
     function: Callable[..., Any]
@@ -48,6 +50,7 @@ class Call:
     place: int = 0
     n_documents: int = 0
     alone: bool = False
+    stays: bool = False
 
 
 @dataclass
@@ -85,13 +88,22 @@ class _Slot:
         return self.handle is not None and self.starting is None
 
 
+class _Running(NamedTuple):
+    """A call that some worker is at."""
+
+    slot: _Slot
+    handle: Any
+    result: Any
+    since: float
+
+
 @dataclass
 class _Open:
     """A call without a result yet."""
 
     number: int
     call: Call
-    running: dict[Any, tuple[_Slot, Any, float]] = field(default_factory=dict)
+    running: dict[Any, _Running] = field(default_factory=dict)
     n_losses: int = 0
 
 
@@ -198,6 +210,12 @@ class Pool:
     def size(self) -> int:
         """Workers that there should be."""
         return len(self._slots)
+
+    def ready_places(self, n: int) -> list[int]:
+        """Numbers of n workers, of those that are ready first."""
+        ready = [slot.number for slot in self._slots if slot.is_ready and not slot.overtaken]
+        others = [slot.number for slot in self._slots if slot.number not in ready]
+        return [*ready, *others][:n]
 
     @property
     def statistics(self) -> list[WorkerStatistics]:
@@ -335,20 +353,24 @@ class Pool:
         if slot is None or besides is not None:
             slot = min(prompt, key=lambda slot: len(slot.running))
         try:
-            ref = slot.handle.call.remote(open_.call.function, *open_.call.arguments)
+            method = slot.handle.call.options(num_returns=2 if open_.call.stays else 1)
+            refs = method.remote(open_.call.function, *open_.call.arguments)
         except self._full as error:
             raise _no_room(error) from error
+        # Of a result that stays only the seconds are waited for.
+        result, ref = refs if open_.call.stays else (None, refs)
         slot.running.add(ref)
-        open_.running[ref] = (slot, slot.handle, time.monotonic())
+        open_.running[ref] = _Running(slot, slot.handle, result, time.monotonic())
 
     def _take(self, pending: Pending, open_: _Open, done: set[Any]) -> None:
         """Take the first result of a call, or note that a worker was lost with it."""
         errors = self._ray.exceptions
         for ref in [ref for ref in open_.running if ref in done]:
-            slot, handle, _ = open_.running.pop(ref)
+            slot, handle, result, _ = open_.running.pop(ref)
             slot.running.discard(ref)
             try:
                 answer = self._ray.get(ref)
+                result, seconds = (result, answer) if open_.call.stays else answer
             except errors.RayTaskError as error:
                 if isinstance(error.cause, self._full):
                     raise _no_room(error) from error
@@ -369,12 +391,12 @@ class Pool:
             statistics = slot.statistics
             statistics.n_calls += 1
             statistics.n_documents += open_.call.n_documents
-            statistics.seconds += answer.seconds
-            pending.results[open_.number] = answer.result
-            pending.seconds.append(answer.seconds)
-            for other, (slot, _, _) in open_.running.items():
-                slot.running.discard(other)
-                slot.overtaken[other] = time.monotonic()
+            statistics.seconds += seconds
+            pending.results[open_.number] = result
+            pending.seconds.append(seconds)
+            for other, running in open_.running.items():
+                running.slot.running.discard(other)
+                running.slot.overtaken[other] = time.monotonic()
             del pending.open[open_.number]
             return
 
@@ -385,9 +407,9 @@ class Pool:
         for open_ in pending.open.values():
             if len(open_.running) != 1 or open_.call.alone:
                 continue
-            ((slot, _, since),) = open_.running.values()
-            if now - since > max(_LONG, _TIMES * usual) and pending.seconds:
-                self._submit(open_, besides=slot)
+            (running,) = open_.running.values()
+            if now - running.since > max(_LONG, _TIMES * usual) and pending.seconds:
+                self._submit(open_, besides=running.slot)
 
     # --- end
 

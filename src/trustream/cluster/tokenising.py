@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import uuid
 from collections import Counter
@@ -232,13 +233,19 @@ def _data_of(ray: Any) -> Iterator[Any]:
     import ray.data as data
 
     context = data.DataContext.get_current()
-    names = ("enable_progress_bars", "target_max_block_size", "print_on_execution_start")
-    before = {name: getattr(context, name) for name in names if hasattr(context, name)}
+    # The second way of reading asks for file systems in several threads, one of which may find a
+    # module half imported.
+    wanted = {
+        "enable_progress_bars": False,
+        "print_on_execution_start": False,
+        "target_max_block_size": _BLOCK_BYTES,
+        "use_datasource_v2": False,
+    }
+    before = {name: getattr(context, name) for name in wanted if hasattr(context, name)}
     in_order, level = context.execution_options.preserve_order, logging.getLogger("ray.data").level
     try:
-        for name, value in zip(names, (False, _BLOCK_BYTES, False), strict=True):
-            if name in before:
-                setattr(context, name, value)
+        for name in before:
+            setattr(context, name, wanted[name])
         context.execution_options.preserve_order = True
         logging.getLogger("ray.data").setLevel(logging.ERROR)
         yield data
@@ -249,20 +256,22 @@ def _data_of(ray: Any) -> Iterator[Any]:
         logging.getLogger("ray.data").setLevel(level)
 
 
+# The error of a worker's own code in what Ray Data makes of it.
+_CAUSE = re.compile(r"^[\w.]*(?:Error|Exception): (.*?)\n\nThe above exception", re.M | re.S)
+
+
 @contextmanager
 def _errors() -> Iterator[None]:
-    """Errors of workers as they were raised there."""
+    """Errors of workers, with what was said there."""
     import ray
 
     try:
         yield
     except ray.exceptions.RayTaskError as error:
-        cause: BaseException = error
-        while isinstance(cause, ray.exceptions.RayTaskError) and cause.cause is not None:
-            cause = cause.cause
-        while cause.__cause__ is not None:
-            cause = cause.__cause__
-        raise cause from None
+        said = _CAUSE.findall(str(error))
+        if not said:
+            raise ClusterError(f"the texts could not be counted: {error}") from error
+        raise ValueError(said[0]) from None
     except ray.exceptions.RayError as error:
         raise ClusterError(f"the texts could not be counted: {error}") from error
 

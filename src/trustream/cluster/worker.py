@@ -16,13 +16,6 @@ from trustream.kernels import threads
 _MOST_KEPT = 256
 
 
-class Answer(NamedTuple):
-    """What a call returned, and how long it took on the worker, in seconds."""
-
-    result: Any
-    seconds: float
-
-
 class WorkerPlace(NamedTuple):
     """Where a worker runs."""
 
@@ -80,7 +73,8 @@ class Worker:
     """
 
     def __init__(self, source: Source | None, n_threads: int = 1) -> None:
-        self._source, self._opened, self._lock = source, None, Lock()
+        self._source, self._lock = source, Lock()
+        self._opened: OpenSource | None = None
         self.kept, self.n_threads = Kept(), n_threads
 
     @property
@@ -90,7 +84,7 @@ class Worker:
             if self._opened is None:
                 if self._source is None:
                     raise ValueError("the worker was started without a source of documents")
-                self._opened: OpenSource | None = self._source.open()
+                self._opened = self._source.open()
             return self._opened
 
     def place(self) -> WorkerPlace:
@@ -102,9 +96,9 @@ class Worker:
         node = ray.get_runtime_context().get_node_id()
         return WorkerPlace(node, socket.gethostname(), os.getpid())
 
-    def call(self, function: Callable[..., Any], *arguments: Any) -> Answer:
-        """function(worker, *arguments)."""
+    def call(self, function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
+        """function(worker, *arguments), and the seconds that it took here."""
         start = time.perf_counter()
         with threads.one_blas_thread():
             result = function(self, *arguments)
-        return Answer(result, time.perf_counter() - start)
+        return result, time.perf_counter() - start

@@ -98,6 +98,7 @@ class Algorithm(ABC):
         has_rate: whether a learning rate and N enter its steps.
         has_population: whether lambda may stand for more data points than there are.
         takes_batches: whether single batches can be learned from as they come.
+        takes_parts: whether all steps are on batches, which may be in parts.
         batch_size, n_inner: of a step, where neither the user nor the model has a say.
     """
 
@@ -107,6 +108,7 @@ class Algorithm(ABC):
     has_rate: ClassVar[bool] = False
     has_population: ClassVar[bool] = False
     takes_batches: ClassVar[bool] = True
+    takes_parts: ClassVar[bool] = True
     batch_size: ClassVar[int | None] = None
     n_inner: ClassVar[int | None] = None
 

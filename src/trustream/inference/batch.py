@@ -78,7 +78,7 @@ def step(
 class BatchVB(TrustRegion):
     """Passes over all data until the bound is level; single batches get trust-region steps."""
 
-    name, data, has_rate = "batch", "all", False
+    name, data, has_rate, takes_parts = "batch", "all", False, False
 
     def steps_per_pass(self, n_documents: int, batch_size: int) -> int:
         """A pass is a step."""

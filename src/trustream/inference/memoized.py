@@ -202,6 +202,7 @@ class Memoized(Algorithm):
     """Visits to the same batches in changing order, until a pass no longer raises the bound."""
 
     name, data, takes_batches, has_population = "memoized", "all", False, True
+    takes_parts = False
 
     def step(
         self, model: Any, state: State, batch: Any, options: StepOptions

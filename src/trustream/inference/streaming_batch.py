@@ -103,7 +103,7 @@ def step(
 class StreamingBatch(Algorithm):
     """Draws of 50,000 data points, as in section 4.3 of the paper."""
 
-    name, data = "streaming-batch", "draws"
+    name, data, takes_parts = "streaming-batch", "draws", False
     batch_size, n_inner = 50_000, 100
 
     def init(self, model: Any, prior: Any, rng: np.random.Generator, start: Start | None) -> State:

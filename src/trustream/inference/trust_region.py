@@ -15,13 +15,30 @@ start from lambda_t itself.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from trustream.inference.algorithm import StepOptions
 from trustream.inference.driver import Step
 from trustream.inference.state import Info, State, advance
 from trustream.inference.stochastic import StochasticAlgorithm
 from trustream.models.protocol import Batch, ConjugateModel
+
+
+class Solution(NamedTuple):
+    """Where coordinate ascent on a batch's subproblem has come to.
+
+    Attributes:
+        natural: the Natural of the new lambda.
+        local, statistics: beliefs of the batch, and what `natural` was last blended with.
+        n_inner: pairs of local step and blend done.
+        objective: penalised objective after each pair, if it was asked for.
+    """
+
+    natural: Any
+    local: Any
+    statistics: Any
+    n_inner: int
+    objective: tuple[float, ...]
 
 
 def step(
@@ -38,11 +55,45 @@ def step(
     phi: Any | None = None,
     blend_first: bool = True,
 ) -> tuple[State, Info]:
-    """One trust-region step.
+    """One trust-region step: `solve`, and store the result.
 
     Args:
         model: any model.
         state: consumed; go on with the returned one.
+        batch, rho, n_documents and the rest: see `solve`.
+    """
+    anchor = model.restrict(state.lambda_, state.prior, batch)
+    found = solve(
+        model, anchor, state.prior, batch, rho=rho, n_documents=n_documents, n_inner=n_inner,
+        n_local=n_local, local_tol=local_tol, tol=tol, phi=phi, blend_first=blend_first,
+    )  # fmt: skip
+    state = advance(model, state, batch, found.natural, rho)
+    return state, Info(
+        state.n_steps, rho, n_documents, batch.size, found.n_inner, found.local, found.objective
+    )
+
+
+def solve(
+    model: ConjugateModel,
+    anchor: Any,
+    prior: Any,
+    batch: Batch,
+    *,
+    rho: float,
+    n_documents: float,
+    n_inner: int,
+    n_local: int,
+    local_tol: float = 0.0,
+    tol: float | None = None,
+    phi: Any | None = None,
+    blend_first: bool = True,
+) -> Solution:
+    """Coordinate ascent on the subproblem of a batch.
+
+    Args:
+        model: any model.
+        anchor: the Natural of lambda_t.
+        prior: of the model.
         batch: B data points, as the model prepared them.
         rho: learning rate in (0, 1].
         n_documents: N, the number of data points that the batch stands for.
@@ -55,8 +106,7 @@ def step(
         blend_first: whether lambda is first blended with the starting beliefs (never with uniform
             ones at rho = 1). Without it, one pair is the natural-gradient step.
     """
-    prior, scale = state.prior, n_documents / batch.size
-    anchor = model.restrict(state.lambda_, prior, batch)
+    scale = n_documents / batch.size
     local, statistics = model.beliefs(prior, batch, phi)
     natural = anchor
     if blend_first and (rho < 1 or phi is not None):
@@ -68,19 +118,18 @@ def step(
         # At lambda_t itself the words that the batch lacks have not decayed: another constant.
         if tol is not None and natural is not anchor:
             objective.append(
-                penalised_objective(model, state, batch, anchor, natural, local, rho, scale)
+                penalised_objective(model, prior, batch, anchor, natural, local, rho, scale)
             )
         natural = model.blend(anchor, prior, batch, statistics, rho, scale)
         n_done += 1
         if len(objective) > 1 and objective[-1] - objective[-2] < (tol or 0.0) * n_documents:
             break
-    state = advance(model, state, batch, natural, rho)
-    return state, Info(state.n_steps, rho, n_documents, batch.size, n_done, local, tuple(objective))
+    return Solution(natural, local, statistics, n_done, tuple(objective))
 
 
 def penalised_objective(
     model: ConjugateModel,
-    state: State,
+    prior: Any,
     batch: Batch,
     anchor: Any,
     natural: Any,
@@ -94,10 +143,10 @@ def penalised_objective(
     given lambda and the local beliefs.
     """
     xi = 1 / rho - 1
-    value = scale * float(model.local_bound(natural, state.prior, batch, local).sum())
-    value -= model.divergence(natural, state.prior, batch, None)
+    value = scale * float(model.local_bound(natural, prior, batch, local).sum())
+    value -= model.divergence(natural, prior, batch, None)
     if xi > 0:
-        value -= xi * model.divergence(natural, state.prior, batch, anchor)
+        value -= xi * model.divergence(natural, prior, batch, anchor)
     return value
 
 

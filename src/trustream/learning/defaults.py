@@ -44,6 +44,10 @@ _EQUAL_DOCUMENTS = 1.0
 # which topics stay alike (docs/notes/streams.md).
 LEAST_SEPARATION = 0.01
 
+# Steps of a model in which the parts of a batch share every iteration, where they take steps of
+# their own afterwards: while topics come apart, those of two parts need not be the same.
+EXACT_STEPS = 30
+
 # Data points of the population of a mixture for each one that there is: from 3 to 10 it hardly
 # matters where data are plenty, and less is better where they are few (docs/notes/defaults.md).
 _MIXTURE_MULTIPLE = 3.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from trustream.inference.population import for_data, scaled_to, with_mean, with_
 from trustream.inference.restoring import Undo
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms
-from trustream.learning.executor import Executor, InProcess
+from trustream.learning.executor import Executor, InParts, InProcess
 from trustream.learning.recipe import DataSize, Recipe
 from trustream.models.capabilities import Smoothing, has
 from trustream.models.protocol import Rows
@@ -68,7 +68,8 @@ class Learner:
     Attributes:
         model: any conjugate model (`trustream.models.protocol`).
         recipe: every decision of how to learn.
-        executor: computes batches and steps.
+        executor: computes batches and steps; None does so in this process, in the parts that the
+            recipe says.
 
     >>> from trustream.learning.defaults import for_topics
     >>> from trustream.models.lda import LdaModel, LdaPrior
@@ -84,7 +85,20 @@ class Learner:
 
     model: Any
     recipe: Recipe
-    executor: Executor = field(default_factory=InProcess)
+    executor: Executor = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        recipe = self.recipe
+        if recipe.n_parts > 1 and not self.algorithm.takes_parts:
+            raise ValueError(
+                f"n_parts is {recipe.n_parts}, and {recipe.method} goes through all data block by "
+                "block: use trust-region, natural-gradient or streaming-vb, or n_parts=1"
+            )
+        if self.executor is None:
+            here = (
+                InProcess() if recipe.n_parts == 1 else InParts(recipe.n_parts, recipe.exact_steps)
+            )
+            object.__setattr__(self, "executor", here)
 
     @property
     def algorithm(self) -> Algorithm:
@@ -209,11 +223,12 @@ class Learner:
         has_population = self.recipe.has_population and self.algorithm.has_population
         if "eta" not in self.recipe.learn or not has_population:
             return state
-        return with_smoothing(self.model, state, data, weight, rng)
+        return with_smoothing(self.executor.model(self.model), state, data, weight, rng)
 
     def is_smoothed(self, state: State, data: Any) -> bool:
         """Whether data that are about to be learned from are asked how much to smooth."""
-        n_batches = self.model.smoothing_batches(data) if has(self.model, Smoothing) else 1
+        model = self.executor.model(self.model)
+        n_batches = model.smoothing_batches(data) if has(model, Smoothing) else 1
         return is_smoothed(state.n_steps, state.n_seen, data.shape[0], n_batches)
 
     def length(self, size: DataSize) -> tuple[int, int]:

@@ -81,6 +81,9 @@ class Recipe:
             leaves the prior of local parameters as it is; 0 learns it from any.
         settling: steps after which the rate of a stream falls like 1/t (`streaming.clock`); None
             never.
+        n_parts: P, parts of a batch whose statistics are added up (`inference.divided`). The same
+            P gives the same numbers in one process and on any number of workers.
+        exact_steps: steps of a model after which each part solves its own subproblem; None never.
     """
 
     method: str
@@ -105,6 +108,8 @@ class Recipe:
     equal_documents: float = 0.0
     least_separation: float = 0.0
     settling: float | None = None
+    n_parts: int = 1
+    exact_steps: int | None = None
 
     @property
     def has_population(self) -> bool:

@@ -46,9 +46,18 @@ _FIELDS = {
     "equal_documents": number(least=0.0),
     "least_separation": number(least=0.0),
     "settling": optional(number(above=0.0)),
+    "n_parts": integer(1),
+    "exact_steps": optional(integer(0)),
 }
 # Recipes of earlier checkpoints do not have them.
-_MAY_LACK = ("data_multiple", "equal_documents", "least_separation", "settling")
+_MAY_LACK = (
+    "data_multiple",
+    "equal_documents",
+    "least_separation",
+    "settling",
+    "n_parts",
+    "exact_steps",
+)
 
 
 def to_json(recipe: Recipe) -> dict[str, Any]:

@@ -15,15 +15,16 @@ capability          what it computes                                     algorit
 `Averaging`         a slower mean of what lambda is drawn towards        what is shown
 `LateGains`         more weight for parts of a mean that came late       what is shown
 `Smoothing`         the eta that predicts documents which are left out   what is shown
+`Dividing`          s as a sum over parts of a batch                     steps in parts
 =================== ==================================================== ========================
 
-All but learnable priors, late gains and smoothing follow from eta and the family where a Natural
-is all of lambda: `DenseModel` has them.
+All but learnable priors, late gains, smoothing and dividing follow from eta and the family where a
+Natural is all of lambda: `DenseModel` has them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar, cast, runtime_checkable
 
@@ -190,6 +191,36 @@ class Smoothing(ConjugateModel, Protocol):
         """lambda_ and prior with that parameter, lambda - eta being the same.
 
         They may share memory with those given.
+        """
+
+
+@runtime_checkable
+class Dividing(ConjugateModel, Protocol):
+    """Batches in parts, which add up to the batch whoever computes them (`inference.divided`)."""
+
+    def outline(self, batch: Any) -> Any:
+        """What is to be known of a part for the batch to be `joined`; small."""
+
+    def joined(self, outlines: Sequence[Any]) -> Any:
+        """A batch of parts, given in their order, without its data points.
+
+        Of use for all methods but `local_step` and `local_bound`; `beliefs` has no Local for it.
+        """
+
+    def excerpt(self, natural: Any, prior: Any, batch: Any) -> Any:
+        """What the parts of a joined batch are computed with, at a Natural of the batch.
+
+        It has a `lambda_` and a `prior` for what the batch touches alone, and `part(batch)` makes
+        a batch for them of a part.
+        """
+
+    def contribution(self, prior: Any, batch: Any, local: Any, statistics: Any) -> Any:
+        """What a part adds to its batch; small beside its data."""
+
+    def summed(self, batch: Any, contributions: Sequence[Any]) -> tuple[Any, Any]:
+        """(Local, Statistics) of a joined batch, added in the order of parts.
+
+        The Local is what `prior_evidence` takes in the place of beliefs.
         """
 
 

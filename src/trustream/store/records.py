@@ -169,6 +169,16 @@ class Documents:
     times: NDArray[np.float64] | None = None
     arrival: NDArray[np.bool_] | None = None
 
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of document and word."""
+        return int(self.indices.size)
+
+    @property
+    def newest_vocabulary(self) -> int:
+        """The same version: they were all read at once."""
+        return self.vocabulary
+
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:

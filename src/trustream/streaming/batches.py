@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -15,7 +15,23 @@ from trustream import persist
 from trustream.store import open_store
 from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Store
-from trustream.store.records import Documents, Totals
+from trustream.store.records import Totals
+
+
+class DrawnDocuments(Protocol):
+    """Documents of a batch as a trainer sees them; `Documents` are such."""
+
+    @property
+    def n_pairs(self) -> int:
+        """Pairs of document and word."""
+
+    @property
+    def vocabulary(self) -> int:
+        """The oldest version of the vocabulary that columns belong to."""
+
+    @property
+    def newest_vocabulary(self) -> int:
+        """The newest version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +48,7 @@ class Drawn:
         new_share: what part these are of all such documents.
     """
 
-    documents: Documents | None
+    documents: DrawnDocuments | None
     totals: Totals
     generator: dict[str, Any]
     arrival: int = -1

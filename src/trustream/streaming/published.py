@@ -10,11 +10,11 @@ from trustream.inference.population import published
 from trustream.store.protocol import Store
 from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
-from trustream.streaming.saved_names import DEFAULT_NAME, LABELS, RETRAINING, SETTINGS
+from trustream.streaming.saved_names import CLUSTER, DEFAULT_NAME, LABELS, RETRAINING, SETTINGS
 from trustream.streaming.stream_model import StreamModel
 from trustream.streaming.topic_labels import load_names
 
-_TAKEN = SETTINGS, LABELS, RETRAINING
+_TAKEN = SETTINGS, LABELS, CLUSTER, RETRAINING
 
 
 class MissingModelError(ValueError):

@@ -20,17 +20,10 @@ from functools import partial
 
 from trustream.inference.state import Info
 from trustream.kernels import threads
-from trustream.learning import algorithms
 from trustream.store.protocol import Store
 from trustream.store.records import Documents, Totals
-from trustream.streaming.batches import (
-    Arrivals,
-    Direct,
-    Drawn,
-    Prefetcher,
-    drawing,
-    order_from_json,
-)
+from trustream.streaming.batches import Drawn, DrawnDocuments
+from trustream.streaming.engine import BatchSource, Engine, StaleBatchError
 from trustream.streaming.held_model import HeldModel
 from trustream.streaming.stream_model import Score, StreamModel
 from trustream.streaming.training import Training, batch_size
@@ -60,13 +53,15 @@ class Steps:
         store: where documents are drawn from.
         prefetch: whether batches are drawn ahead.
         held: the right to train the model.
+        engine: draws and computes.
     """
 
     store: Store
     prefetch: bool
     held: HeldModel
+    engine: Engine
     _training: Training
-    _source: Prefetcher | Direct | Arrivals | None = None
+    _source: BatchSource | None = None
 
     @property
     def model(self) -> StreamModel:
@@ -119,12 +114,15 @@ class Steps:
                         return
                     drawn = self._next(poll)
                 documents = drawn.documents
-                if documents is not None and documents.indices.size > 0:
+                if documents is not None and documents.n_pairs > 0:
                     if not self._training.follow(documents):
                         # Its columns mean other words by now: draw it again.
                         self._end_draws()
                         continue
                     info = self._step(drawn, documents)
+            except StaleBatchError:
+                self._end_draws()
+                continue
             except BaseException:
                 # What was drawn is drawn again.
                 self._source = None
@@ -135,16 +133,13 @@ class Steps:
 
     def _next(self, timeout: float) -> Drawn | None:
         if self._source is None:
-            learned, recipe = self._training.learned, self.model.recipe
-            size = partial(batch_size, self.model)
-            if algorithms.get(recipe.method).data == "arrivals":
-                self._source = Arrivals(self.store, size, learned.arrival, learned.draws)
-            else:
-                order = order_from_json(learned.draws)
-                self._source = drawing(self.store, size, order, ahead=self.prefetch)
+            learned, size = self._training.learned, partial(batch_size, self.model)
+            self._source = self.engine.source(
+                self.model, self.store, size, learned.draws, learned.arrival, self.prefetch
+            )
         return self._source.next(timeout)
 
-    def _step(self, drawn: Drawn, documents: Documents) -> StreamInfo:
+    def _step(self, drawn: Drawn, documents: DrawnDocuments) -> StreamInfo:
         training = self._training
         with threads.one_blas_thread():
             info = training.step(drawn, documents)

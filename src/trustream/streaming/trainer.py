@@ -17,9 +17,11 @@ from trustream.store.lease import SECONDS
 from trustream.store.protocol import Store
 from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.engine import Engine, Here
 from trustream.streaming.held_model import HeldModel
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import DEFAULT_NAME, as_estimator
+from trustream.streaming.saved_names import CLUSTER
 from trustream.streaming.steps import Steps, StreamInfo
 from trustream.streaming.stream_model import StreamModel
 from trustream.streaming.training import Training
@@ -51,6 +53,8 @@ class StreamTrainer(Steps):
     lease_seconds : float, default=30
         For how long this process may stand still before another trainer may take over. Where the
         other runs on the same machine, it takes over from a process that has ended at once.
+    engine : Engine, default=None
+        Where batches are drawn and computed; None is this process.
     **options
         The other fields of `TopicStream`: method, batch_size, random_state and so on. A checkpoint
         goes on with the settings that it was made with; options that differ are refused.
@@ -87,6 +91,7 @@ class StreamTrainer(Steps):
         n_jobs: int | None = None,
         model: StreamModel | None = None,
         lease_seconds: float = SECONDS,
+        engine: Engine | None = None,
         **options: Any,
     ) -> None:
         if n_components is not None:
@@ -97,15 +102,19 @@ class StreamTrainer(Steps):
         self.store, self.name, self.checkpoint_every = store, name, checkpoint_every
         self.prefetch = "://" in store.url if prefetch is None else prefetch
         self.n_threads, self.n_replaced = threads.n_threads(n_jobs), 0
+        self.engine: Engine = engine or Here()
         self.held = HeldModel(store, name, lease_seconds)
         try:
             # After the lease was taken: nobody else saves another one now.
             checkpoint = self.held.load()
             if checkpoint is None:
-                self._training = Training(store, model or TopicStream(**options), self.n_threads)
+                model = model or TopicStream(**options)
+                self._training = Training(store, model, self.n_threads, self.engine)
             else:
                 asked = options if model is None else stream_model.to_json(model)
-                self._training = Training.resumed(store, asked, self.n_threads, checkpoint)
+                self._training = Training.resumed(
+                    store, asked, self.n_threads, checkpoint, self.engine
+                )
         except BaseException:
             self.held.release()
             raise
@@ -200,11 +209,12 @@ class StreamTrainer(Steps):
         LeaseLostError
             If another trainer has taken over; nothing is saved.
         """
-        checkpoint = self.checkpoint()
-        found = None if checkpoint is None else self.held.save(checkpoint)
+        checkpoint, progress = self.checkpoint(), self.engine.progress()
+        beside = None if progress is None else {self.name + CLUSTER: progress.to_bytes()}
+        found = None if checkpoint is None else self.held.save(checkpoint, beside)
         if found is not None:
             self._end_draws()
-            self._training = Training.resumed(self.store, {}, self.n_threads, found)
+            self._training = Training.resumed(self.store, {}, self.n_threads, found, self.engine)
             self.n_replaced += 1
 
     def estimator(self) -> Any:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from trustream.store.protocol import Store
-from trustream.streaming.saved_names import DEFAULT_NAME
+from trustream.streaming.cluster_progress import ClusterProgress
+from trustream.streaming.saved_names import CLUSTER, DEFAULT_NAME
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,7 @@ class TrainerStatus:
         is_silent: whether that is longer than it should be: it stands still, or has ended on
             another machine.
         text: all of that for people.
+        cluster: how its workers were doing when it last saved the model; None without workers.
     """
 
     host: str
@@ -28,6 +30,7 @@ class TrainerStatus:
     silent: float
     is_silent: bool
     text: str
+    cluster: ClusterProgress | None = None
 
 
 def trainer_status(store: Store, name: str = DEFAULT_NAME) -> TrainerStatus | None:
@@ -50,4 +53,17 @@ def trainer_status(store: Store, name: str = DEFAULT_NAME) -> TrainerStatus | No
     is_silent, text = silent > lease.seconds, str(lease)
     if is_silent:
         text += f", but without a sign of life for {silent:,.0f} seconds"
-    return TrainerStatus(holder.host, holder.pid, lease.since, silent, is_silent, text)
+    cluster = _cluster(store, name)
+    if cluster is not None and (cluster.host, cluster.pid) != (holder.host, holder.pid):
+        cluster = None  # of a trainer before
+    if cluster is not None:
+        text += f", {cluster}"
+    return TrainerStatus(holder.host, holder.pid, lease.since, silent, is_silent, text, cluster)
+
+
+def _cluster(store: Store, name: str) -> ClusterProgress | None:
+    content = store.load(name + CLUSTER)
+    try:
+        return None if content is None else ClusterProgress.from_bytes(content)
+    except ValueError:
+        return None  # nothing depends on it

@@ -18,9 +18,10 @@ from trustream.store.draw_order import DrawOrder
 from trustream.store.protocol import Store
 from trustream.store.records import Documents, Totals
 from trustream.streaming import stream_model
-from trustream.streaming.batches import Drawn, order_to_json
+from trustream.streaming.batches import Drawn, DrawnDocuments, order_to_json
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.clock import Clock
+from trustream.streaming.engine import Engine, Here
 from trustream.streaming.model_words import ModelWords
 from trustream.streaming.stream_model import Score, StreamModel
 from trustream.topic_names import TopicNames
@@ -47,7 +48,11 @@ class Training:
         best_score, last_score: of held-out documents, None before the first.
     """
 
-    def __init__(self, store: Store, model: StreamModel, n_threads: int) -> None:
+    def __init__(
+        self, store: Store, model: StreamModel, n_threads: int, engine: Engine | None = None
+    ) -> None:
+        self._engine = engine or Here()
+        model = model.with_recipe(self._engine.recipe(model.recipe))
         self._store, self.model, self._n_threads = store, model, n_threads
         self._words = ModelWords()
         self._last_learner: tuple[int, Learner] | None = None
@@ -61,7 +66,12 @@ class Training:
 
     @classmethod
     def resumed(
-        cls, store: Store, asked: dict[str, Any], n_threads: int, checkpoint: Checkpoint
+        cls,
+        store: Store,
+        asked: dict[str, Any],
+        n_threads: int,
+        checkpoint: Checkpoint,
+        engine: Engine | None = None,
     ) -> Training:
         """One that goes on from a checkpoint, with its settings and by its recipe.
 
@@ -82,7 +92,7 @@ class Training:
                     f"the checkpoint was made with {key}={before.get(key)}, now it is "
                     f"{value}: use the same, or another name for another model"
                 )
-        training = cls(store, checkpoint.model, n_threads)
+        training = cls(store, checkpoint.model, n_threads, engine)
         training._words = ModelWords(checkpoint.words)
         training._kept = Restorable(
             Learned(checkpoint.state, checkpoint.clock, checkpoint.draws, checkpoint.arrival)
@@ -102,7 +112,7 @@ class Training:
         """Columns of the model."""
         return len(self._words)
 
-    def step(self, drawn: Drawn, documents: Documents) -> Info:
+    def step(self, drawn: Drawn, documents: DrawnDocuments) -> Info:
         """Learn from a batch whose words were followed."""
         recipe, totals, kept = self.model.recipe, drawn.totals, self._kept
         learned = kept.value
@@ -112,9 +122,9 @@ class Training:
         population = learner.population(_size(totals))
         # Where there are enough documents for the topics, more of them change these little.
         are_few = population is None or population > totals.training
-        clock = clock.passed(totals, len(documents.keys), recipe.max_iter, are_few)
+        data = self._engine.data(self.model, documents, self.n_words)
+        clock = clock.passed(totals, data.shape[0], recipe.max_iter, are_few)
         kept.protect(generator_savepoint(rng))
-        data = self.model.data(documents, self.n_words)
         state, window = learned.state, clock.window(totals)
         if learner.is_smoothed(state, data):
             # A document stands x = N / window times in the mean when it was just looked at, and a
@@ -139,7 +149,7 @@ class Training:
         self._kept = Restorable(Learned(state, clock, drawn.generator, drawn.arrival))
         return info
 
-    def follow(self, documents: Documents) -> bool:
+    def follow(self, documents: DrawnDocuments) -> bool:
         """Take in the words as they are now; False if the documents' columns mean others by now.
 
         New words only add columns. But a batch that was drawn before a word was evicted may use
@@ -147,7 +157,7 @@ class Training:
         """
         words, kept, model = self._words, self._kept, self.model
         learned = kept.value  # first: an interrupted call is undone here
-        changes = words.changes(self._store, documents.vocabulary)
+        changes = words.changes(self._store, documents.newest_vocabulary)
         if changes is not None:
             kept.protect(words.savepoint(changes))
             kept.protect(model.follow_savepoint(learned.state, changes.pairs))
@@ -162,11 +172,12 @@ class Training:
         The same documents each time while none are added, so that scores can be compared.
         """
         rng = np.random.default_rng(self.model.random_state)
-        documents = self._store.draw(self.model.score_documents, rng, held_out=True)
-        if documents.indices.size == 0 or not self.follow(documents):
+        documents = self._engine.held_out(self.model, self._store, rng)
+        if documents.n_pairs == 0 or not self.follow(documents):
             return None
         learner = self._learner()
-        found = self.model.score(learner, published(learner.model, self.learned.state), documents)
+        shown = published(learner.model, self.learned.state)
+        found = self._engine.score(self.model, learner, shown, documents)
         if found is not None:
             self.last_score = found.per_word
             self.best_score = max(found.per_word, self.best_score or -np.inf)
@@ -216,7 +227,8 @@ class Training:
     def _learner(self) -> Learner:
         # A learner keeps tables of the vocabulary's size.
         if self._last_learner is None or self._last_learner[0] != self.n_words:
-            self._last_learner = self.n_words, self.model.learner(self.n_words, self._n_threads)
+            learner = self.model.learner(self.n_words, self._n_threads)
+            self._last_learner = self.n_words, self._engine.learner(learner)
         return self._last_learner[1]
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from trustream.store.protocol import Store
 from trustream.store.records import Totals
+from trustream.streaming.cluster_progress import ClusterProgress
+from trustream.streaming.engine import Engine
 from trustream.streaming.published import (
     DEFAULT_NAME,
     MissingModelError,
@@ -31,6 +33,7 @@ class TrainingProgress:
         looks: how often the model has looked at each training document, on average; None if this
             run has taken no step.
         n_replaced: how often the model was replaced by a retrained one during this run.
+        cluster: how the workers are doing, if there are any.
     """
 
     n_steps: int
@@ -40,6 +43,7 @@ class TrainingProgress:
     last_score: float | None
     looks: float | None = None
     n_replaced: int = 0
+    cluster: ClusterProgress | None = None
 
 
 def prepared_trainer(
@@ -48,6 +52,7 @@ def prepared_trainer(
     *,
     checkpoint_every: float = 60.0,
     n_jobs: int | None = None,
+    engine: Engine | None = None,
 ) -> StreamTrainer:
     """Return a trainer of the model that a store was prepared for.
 
@@ -62,6 +67,8 @@ def prepared_trainer(
         Seconds between two checkpoints.
     n_jobs : int, default=None
         Threads; None is all cores.
+    engine : Engine, default=None
+        Where batches are drawn and computed; None is this process.
 
     Raises
     ------
@@ -89,7 +96,12 @@ def prepared_trainer(
             "it for one first (init_store, or trustream init)"
         )
     return StreamTrainer(
-        store, model=model, checkpoint_every=checkpoint_every, name=name, n_jobs=n_jobs
+        store,
+        model=model,
+        checkpoint_every=checkpoint_every,
+        name=name,
+        n_jobs=n_jobs,
+        engine=engine,
     )
 
 
@@ -159,12 +171,12 @@ def train(
 
     def progress(info: StreamInfo | None) -> TrainingProgress:
         n_steps, score = trainer.n_steps, trainer.last_score
-        n_replaced = trainer.n_replaced - before
+        n_replaced, cluster = trainer.n_replaced - before, trainer.engine.progress()
         if info is None:
-            return TrainingProgress(n_steps, None, None, None, score, None, n_replaced)
+            return TrainingProgress(n_steps, None, None, None, score, None, n_replaced, cluster)
         looks = trainer.looks(info.totals)
         return TrainingProgress(
-            n_steps, info.step.rho, info.totals, info.n_words, score, looks, n_replaced
+            n_steps, info.step.rho, info.totals, info.n_words, score, looks, n_replaced, cluster
         )
 
     last = trainer.run(

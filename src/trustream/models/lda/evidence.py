@@ -7,6 +7,9 @@ topics.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 from scipy import special
 
@@ -26,7 +29,7 @@ def of_prior(
     lambda_: LazyRows,
     prior: LdaPrior,
     words: Array | None,
-    locals_: list[Array],
+    locals_: Sequence[Array | ThetaSums],
     rng: np.random.Generator | None,
     equal: float = 0.0,
     least_separation: float = 0.0,
@@ -35,14 +38,20 @@ def of_prior(
 
     Args:
         words: those whose eta is learned, each for itself; None learns one eta for all.
+        locals_: gamma of documents, (B, K) each, or what was summed from it already.
         equal: see `of_alpha`.
-        least_separation: of topics in the documents (`separation`), without which these have
-            nothing to say of alpha; 0 does not look.
+        least_separation: of topics in the documents (`ThetaSums.separation`), without which these
+            have nothing to say of alpha; 0 does not look.
     """
     n_words, found = lambda_.stored.shape[0], {}
-    several = computation.n_topics > 1
-    if several and (least_separation == 0.0 or separation(locals_) > least_separation):
-        found["alpha"] = of_alpha(computation, prior, locals_, equal)
+    if computation.n_topics > 1:
+        draws = ThetaSums.zeros(computation.n_topics)
+        for local in locals_:
+            if not isinstance(local, ThetaSums):
+                local = theta_sums(computation, prior, local)
+            draws += local
+        if least_separation == 0.0 or draws.separation > least_separation:
+            found["alpha"] = of_alpha(computation, prior, draws, equal)
     if n_words > 1 and prior.pattern.shape[1] == 1:
         if words is not None:
             found["eta"] = of_words(computation, lambda_, prior, words)
@@ -51,26 +60,72 @@ def of_prior(
     return found
 
 
-def separation(locals_: list[Array]) -> float:
-    """How well documents tell topics apart: 0 if all have all topics in equal parts, 1 if one each.
+@dataclass(frozen=True, slots=True)
+class ThetaSums:
+    """What alpha is learned from, summed over documents: additive.
 
-    It is the mean over documents of their largest proportion, as a part of the way from 1/K to 1.
-    While topics are alike, as they are in the first steps, it is near 0. To empirical Bayes this is
-    evidence of a large alpha, under which they stay alike.
-
-    >>> separation([np.array([[1.0, 1.0]])]), separation([np.array([[3.0, 1.0], [0.0, 2.0]])])
-    (0.0, 0.75)
+    Attributes:
+        log_sum: (K,) sum of E[log theta_dk].
+        largest: sum of the largest proportion of each document.
+        n_documents: how many they are.
     """
-    largest = [gamma.max(axis=1) / gamma.sum(axis=1) for gamma in locals_ if gamma.shape[0]]
-    if not largest:
-        return 1.0
-    equal = 1.0 / locals_[0].shape[1]
-    share = float(np.concatenate(largest).mean(dtype=np.float64))
-    return float((share - equal) / (1.0 - equal))
+
+    log_sum: Float64
+    largest: float
+    n_documents: int
+
+    @classmethod
+    def zeros(cls, n_topics: int) -> ThetaSums:
+        """Of no document."""
+        return cls(np.zeros(n_topics), 0.0, 0)
+
+    def __add__(self, other: ThetaSums) -> ThetaSums:
+        """Of the documents of both."""
+        return ThetaSums(
+            self.log_sum + other.log_sum,
+            self.largest + other.largest,
+            self.n_documents + other.n_documents,
+        )
+
+    @property
+    def separation(self) -> float:
+        """How well documents tell topics apart: 0 if all have all in equal parts, 1 if one each.
+
+        It is the mean over documents of their largest proportion, as a part of the way from 1/K to
+        1. While topics are alike, as they are in the first steps, it is near 0. To empirical Bayes
+        this is evidence of a large alpha, under which they stay alike.
+
+        >>> ThetaSums(np.zeros(2), 0.5, 1).separation, ThetaSums(np.zeros(2), 1.75, 2).separation
+        (0.0, 0.75)
+        """
+        if not self.n_documents:
+            return 1.0
+        equal = 1.0 / self.log_sum.size
+        return float((self.largest / self.n_documents - equal) / (1.0 - equal))
+
+
+def theta_sums(computation: LdaComputation, prior: LdaPrior, gamma: Array) -> ThetaSums:
+    """Of documents with gamma (B, K), where E[log theta_dk] = psi(gamma_dk) - psi(sum_j gamma_dj).
+
+    >>> computation = LdaComputation("reference", 2, "float64", 1)
+    >>> gamma = np.array([[3.0, 1.0], [1e-9, 2.0]])
+    >>> theta_sums(computation, LdaPrior.of(0.1, 0.1, 2, 5), gamma).largest
+    1.75
+    """
+    if computation.collapsed:
+        lengths = gamma.sum(axis=1, dtype=np.float64)
+        log_sum = _uncertain_psi(computation, gamma, prior.alpha).sum(axis=0, dtype=np.float64)
+        log_sum -= special.digamma(lengths).sum()
+    else:
+        by_topic = np.empty(computation.n_topics)
+        of_sums = computation.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
+        log_sum = by_topic - of_sums
+    largest = gamma.max(axis=1, initial=0.0) / gamma.sum(axis=1)
+    return ThetaSums(log_sum, float(largest.sum(dtype=np.float64)), gamma.shape[0])
 
 
 def of_alpha(
-    computation: LdaComputation, prior: LdaPrior, locals_: list[Array], equal: float = 0.0
+    computation: LdaComputation, prior: LdaPrior, draws: ThetaSums, equal: float = 0.0
 ) -> DirichletEvidence:
     """The documents are draws of theta: l_k, the mean over them of E[log theta_k].
 
@@ -83,18 +138,8 @@ def of_alpha(
     the alphas are by much, but how unequal, while documents are few: K of them are no evidence that
     some of K topics are ten times as frequent as others.
     """
-    count = sum(gamma.shape[0] for gamma in locals_)
-    total = np.zeros(computation.n_topics)
-    for gamma in locals_:
-        if computation.collapsed:
-            lengths = gamma.sum(axis=1, dtype=np.float64)
-            total += _uncertain_psi(computation, gamma, prior.alpha).sum(axis=0, dtype=np.float64)
-            total -= special.digamma(lengths).sum()
-        else:
-            by_topic = np.empty(computation.n_topics)
-            of_sums = computation.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
-            total += by_topic - of_sums
-    mean_log = total / max(count, 1)
+    count = draws.n_documents
+    mean_log = draws.log_sum / max(count, 1)
     mean_log += equal * (mean_log.mean() - mean_log)
     return DirichletEvidence(prior.alpha, mean_log, 1.0, 0.0, float(count), computation.backend)
 

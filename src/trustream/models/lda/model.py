@@ -8,19 +8,28 @@ lambda is (V, K) here and (K, V), as `components_`, only for people.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from trustream.array_types import Array, Float64
-from trustream.models.lda import bound, seeds, smoothing, starts
+from trustream.models.lda import bound, evidence, seeds, smoothing, starts
 from trustream.models.lda.batch import WordBatch
 from trustream.models.lda.blend import Natural, Statistics
+from trustream.models.lda.evidence import ThetaSums
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import BeliefStatistics, LdaNatural, with_extra
 from trustream.models.lda.parameters import LdaParameters
+from trustream.models.lda.parts import (
+    Contribution,
+    Excerpt,
+    JoinedBatch,
+    WordOutline,
+    excerpt_of_prior,
+    summed,
+)
 from trustream.models.lda.prior import LdaPrior
 from trustream.models.lda.seeds import SeedCounts
 from trustream.models.lda.total import LdaTotal
@@ -125,6 +134,38 @@ class LdaModel(LdaParameters):
             total[prior.seeds.places] += prior.seeds.held.astype(total.dtype)
         return LazyRows(total, 1.0, prior.eta, totals)
 
+    # --- batches in parts
+
+    def outline(self, batch: WordBatch) -> WordOutline:
+        """Its words and their tokens."""
+        return WordOutline.of(batch)
+
+    def joined(self, outlines: Sequence[WordOutline]) -> JoinedBatch:
+        """The words of all parts and their tokens."""
+        return JoinedBatch.of(outlines)
+
+    def excerpt(self, natural: Natural, prior: LdaPrior, batch: WordBatch) -> Excerpt:
+        """lambda and prior of the batch's words, as those of a smaller vocabulary."""
+        rows, totals = self.materialise(natural)
+        lambda_ = LazyRows(rows, 1.0, 0.0, totals)
+        return Excerpt(lambda_, excerpt_of_prior(prior, batch.words), batch.words)
+
+    def contribution(
+        self, prior: LdaPrior, batch: WordBatch, local: Array, statistics: Statistics
+    ) -> Contribution:
+        """s of the part's words, in rising order, and what alpha is learned from."""
+        rows, totals = self.materialise(statistics)
+        order = np.argsort(batch.words, kind="stable")
+        draws = evidence.theta_sums(self.computation, prior, local)
+        return Contribution(LdaNatural(rows[order], totals), draws)
+
+    def summed(
+        self, batch: JoinedBatch, contributions: Sequence[Contribution]
+    ) -> tuple[ThetaSums, LdaNatural]:
+        """Beliefs as they are learned from, and s, of all parts."""
+        statistics, draws = summed(batch, contributions, self.n_components, self.dtype)
+        return draws, statistics
+
     # --- running totals of memoized inference
 
     @property
@@ -178,16 +219,22 @@ class LdaModel(LdaParameters):
         None where eta says more than how much to smooth: with seeded topics and etas that are
         learned for each word, and with one word.
         """
-        if prior.pattern.shape[1] > 1 or self.eta_per_word or self.n_words < 2:
+        if not self.can_smooth(prior):
             return None
         if not data.data.size:
             return before
-        return smoothing.found(self, lambda_, prior, data, weight, before or prior.eta, rng)
+        rows, share = smoothing.drawn(self.n_components, data.shape[0], data.data.size, rng)
+        weights = np.broadcast_to(weight, data.shape[0])[rows]
+        batch, start = self.batch(data, rows), before or prior.eta
+        return smoothing.found(self, lambda_, prior, batch, weights, share, start, rng)
+
+    def can_smooth(self, prior: LdaPrior) -> bool:
+        """Whether eta says no more than how much to smooth."""
+        return not (prior.pattern.shape[1] > 1 or self.eta_per_word or self.n_words < 2)
 
     def smoothing_batches(self, data: Any) -> int:
         """Twice as many as have a whole sample together, since each moves eta a part of the way."""
-        share = smoothing.sample_share(self.n_components, data.data.size)
-        return 1 if share <= 1 else math.ceil(2 * share)
+        return smoothing.n_batches(self.n_components, data.data.size)
 
     def smoothed(self, lambda_: LazyRows, prior: LdaPrior, eta: float) -> tuple[LazyRows, LdaPrior]:
         """lambda and prior with another eta, the counts lambda - eta being the same."""

@@ -5,7 +5,7 @@ The local step, the bound, whole-data statistics and what is shown are in `lda.m
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from trustream.models.lda import evidence, starts
 from trustream.models.lda.batch import BatchMaker, WordBatch
 from trustream.models.lda.blend import BlendedNatural, Natural, Statistics
 from trustream.models.lda.computation import LdaComputation
+from trustream.models.lda.evidence import ThetaSums
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import LdaNatural, StoredNatural
 from trustream.models.lda.prior import LdaPrior
@@ -202,7 +203,7 @@ class LdaParameters:
         lambda_: LazyRows,
         prior: LdaPrior,
         batch: WordBatch | None,
-        locals_: list[Array],
+        locals_: Sequence[Array | ThetaSums],
         rng: np.random.Generator | None,
         equal: float = 0.0,
         least_separation: float = 0.0,

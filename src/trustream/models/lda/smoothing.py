@@ -16,8 +16,9 @@ at.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import optimize
@@ -77,6 +78,12 @@ def sample_share(n_topics: int, n_pairs: int) -> float:
     """
     wanted = min(_MOST_PAIRS, max(_LEAST_PAIRS, _SAMPLE / n_topics))
     return wanted / max(n_pairs, 1)
+
+
+def n_batches(n_topics: int, n_pairs: int) -> int:
+    """How many batches of so many pairs are enough: twice as many as have a sample together."""
+    share = sample_share(n_topics, n_pairs)
+    return 1 if share <= 1 else math.ceil(2 * share)
 
 
 def left_out(
@@ -154,21 +161,42 @@ def best_eta(sample: LeftOut, start: float) -> float:
     return float(np.exp(result.x))
 
 
+class Sample(NamedTuple):
+    """Documents that are left out.
+
+    Attributes:
+        rows: of the data, rising.
+        share: the part of the data that is enough; more than 1 if they are few.
+    """
+
+    rows: Array
+    share: float
+
+
+def drawn(n_topics: int, n_rows: int, n_pairs: int, rng: np.random.Generator) -> Sample:
+    """Draw documents to leave out of data with so many rows and pairs of document and word."""
+    share = sample_share(n_topics, n_pairs)
+    n = max(1, min(n_rows, round(share * n_rows)))
+    return Sample(np.sort(rng.choice(n_rows, n, replace=False)), share)
+
+
 def found(
     model: LdaModel,
     lambda_: LazyRows,
     prior: LdaPrior,
-    data: Any,
-    weight: float | Float64,
+    batch: WordBatch,
+    weight: Float64,
+    share: float,
     start: float,
     rng: np.random.Generator,
 ) -> float:
-    """The best eta for a sample of documents (rows of a CSR matrix), or a part of the way from
-    `start` to it if there are few."""
-    share = sample_share(model.n_components, data.data.size)
-    n = max(1, min(data.shape[0], round(share * data.shape[0])))
-    rows = np.sort(rng.choice(data.shape[0], n, replace=False))
-    weight = np.broadcast_to(weight, data.shape[0])[rows]
-    sample = left_out(model, lambda_, prior, model.batch(data, rows), weight, rng)
+    """The best eta for a sample of documents, or a part of the way from `start` if there are few.
+
+    Args:
+        batch: the documents that were `drawn`.
+        weight: (D,) how often each of them stands in lambda.
+        share: of the sample.
+    """
+    sample = left_out(model, lambda_, prior, batch, weight, rng)
     # A few documents do not say much.
     return float(start * (best_eta(sample, start) / start) ** min(1.0, 1.0 / share))

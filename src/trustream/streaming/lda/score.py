@@ -39,7 +39,13 @@ def score(
 
     Takes time for the words of these documents only.
     """
-    batch = model.batch(counts, slice(None))
+    return score_batch(model, lambda_, prior, model.batch(counts, slice(None)), seed)
+
+
+def score_batch(
+    model: LdaModel, lambda_: LazyRows, prior: LdaPrior, batch: WordBatch, seed: int
+) -> Score | None:
+    """The same of documents that are prepared."""
     whole = batch.counts.astype(np.int64)
     keys = validation.stream_keys(validation.seed_of(seed), 0, batch.size)
     module = kernels.get("likelihood", model.backend)
