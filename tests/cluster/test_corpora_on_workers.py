@@ -50,7 +50,7 @@ def test_transform(
     done: list[tuple[int, int]] = []
     found, killed = [], []
     for number, document in enumerate(
-        transform(model, folder, n_workers=n_workers, progress=lambda a, b: done.append((a, b)))
+        transform(model, folder, workers=n_workers, progress=lambda a, b: done.append((a, b)))
     ):
         found.append(document)
         if kills and number == 0:
@@ -65,7 +65,7 @@ def test_files_of_proportions(
     model: FittedModel, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "topics"
-    first = transform_to(out, model, folder, n_workers=2)
+    first = transform_to(out, model, folder, workers=2)
     assert (first.n_documents, first.n_unknown, first.n_files, first.n_kept) == (540, 18, 9, 0)
     expected = here(model, folder)
     table = parquet.read_table(out)
@@ -75,7 +75,7 @@ def test_files_of_proportions(
     # A run that was stopped left some files out, and a piece of one.
     (out / "part-000003.parquet").unlink()
     (out / ".part-000003.parquet.0123").write_bytes(b"PAR1")
-    again = transform_to(out, model, folder, n_workers=1)
+    again = transform_to(out, model, folder, workers=1)
     assert (again.n_documents, again.n_kept) == (540, 8)
     assert parquet.read_table(out).equals(table)
     # All there: no cluster is needed.
@@ -109,7 +109,7 @@ def test_evaluate(
         folder,
         measures=measures,
         random_state=3,
-        n_workers=n_workers,
+        workers=n_workers,
         progress=progress,
     )
     assert found == expected and found.n_empty == 18
@@ -119,7 +119,7 @@ def test_evaluate(
 def test_evaluate_the_first_documents(model: FittedModel, folder: Path) -> None:
     words = [document.words for document in corpus_files.documents(folder)][:100]
     expected = report(model.estimator, count_matrix(words, model.words or ()), measures=["chib"])
-    found = evaluate(model, folder, measures=["chib"], n_documents=100, n_workers=1)
+    found = evaluate(model, folder, measures=["chib"], n_documents=100, workers=1)
     assert found == expected
 
 
@@ -151,7 +151,7 @@ def test_explore_a_store(
     found = explore(
         stored,
         model,
-        n_workers=n_workers,
+        workers=n_workers,
         progress=lambda done, _: kill_a_worker(pools) if n_workers > 1 and done == 1000 else None,
         **settings,
     )
@@ -168,7 +168,7 @@ def test_explore_a_store(
 
 def test_explore_files_over_time(model: FittedModel, folder: Path) -> None:
     days = [86400.0 * day for day in (0, 200, 540)]
-    found = explore(folder, model, bins=days, time_column="day", n_workers=1)
+    found = explore(folder, model, bins=days, time_column="day", workers=1)
     assert found.over_time is not None
     # 9 documents of two kinds are empty or unknown in each file.
     assert found.over_time.n_documents.tolist() == [200 - 8, 340 - 10]
@@ -181,12 +181,12 @@ def test_transform_a_store_on_this_machine_only(model: FittedModel, tmp_path: Pa
     path = str(tmp_path / "topics.db")
     with open_store(path, min_documents=1) as store:
         store.append([Record("a", ["peta", "petb", "new"]), Record("b", ["bankc"])])
-    found = list(transform(model, path, n_workers=1))
+    found = list(transform(model, path, workers=1))
     expected = list(infer(model.estimator, [["peta", "petb"], ["bankc"]], vocabulary=model.words))
     assert [document.proportions for document in found] == [d.proportions for d in expected]
     assert [(d.id, d.n_tokens, d.n_known) for d in found] == [("a", 3, 2), ("b", 1, 1)]
     with pytest.raises(ClusterError, match="only workers on this machine can read"):
-        list(transform(model, path, n_workers=5))
+        list(transform(model, path, workers=5))
     with pytest.raises(ValueError, match="say how files are read"):
         transform(model, path, text_column="body")
 
@@ -196,7 +196,7 @@ def test_errors_of_workers_arrive_as_they_are(model: FittedModel, tmp_path: Path
     parquet.write_table(good, tmp_path / "a.parquet")
     parquet.write_table(pyarrow.table({"id": [1, 2], "text": ["x", None]}), tmp_path / "b.parquet")
     with pytest.raises(BadRecordError, match=r"b.parquet, line 2: .*text") as caught:
-        list(transform(model, tmp_path, n_workers=2))
+        list(transform(model, tmp_path, workers=2))
     assert caught.value.line == 2
 
 
@@ -214,8 +214,8 @@ def test_wrong_corpora(model: FittedModel, folder: Path, tmp_path: Path) -> None
         transform(model, folder, top=0)
     with pytest.raises(ValueError, match="measure must be one of"):
         evaluate(model, folder, measures=["chibs"])
-    with pytest.raises(ValueError, match="n_workers is 0"):
-        list(transform(model, folder, n_workers=0))
+    with pytest.raises(ValueError, match="workers is 0"):
+        list(transform(model, folder, workers=0))
 
 
 def test_files_that_change_are_noticed(model: FittedModel, tmp_path: Path) -> None:

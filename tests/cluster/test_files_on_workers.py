@@ -50,9 +50,7 @@ def test_ingest_with_killed_workers(
     expected = contents(here)
     open_store(address, min_documents=1).close()
     done = []
-    results = ingest(
-        address, folder, n_workers=2, batch=7, progress=lambda a, b: done.append((a, b))
-    )
+    results = ingest(address, folder, workers=2, batch=7, progress=lambda a, b: done.append((a, b)))
     files = [next(results)]
     # Whatever they are doing: they end between two transactions, or inside of one.
     killed = [kill_a_worker(pools, number) for number in range(2)]
@@ -64,12 +62,12 @@ def test_ingest_with_killed_workers(
     assert all(file.result.finished for file in files)
     assert contents(address) == expected
     # A second time there is nothing to add, on workers or here.
-    assert sum(file.result.n_records for file in ingest(address, folder, n_workers=1)) == 0
+    assert sum(file.result.n_records for file in ingest(address, folder, workers=1)) == 0
     with open_store(address) as store:
         assert ingest_here(store, folder / "docs-0.parquet").n_records == 0
         assert store.check().damage == ()
     # From the start again, each document replaced by what it was.
-    again = list(ingest(address, folder, n_workers=2, again=True, replace=True))
+    again = list(ingest(address, folder, workers=2, again=True, replace=True))
     assert sum(file.result.n_replaced for file in again) == 540
     assert contents(address) == expected
 
@@ -80,8 +78,8 @@ def test_bad_records_of_a_worker(tmp_path: Path, server: Any) -> None:
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "pets"}\n{"id": "", "text": "x"}\n')
     (tmp_path / "b.txt").write_text("some pets\n")
     with pytest.raises(BadRecordError, match=r"a\.jsonl, line 2"):
-        list(ingest(address, tmp_path, n_workers=1))
-    found = list(ingest(address, tmp_path, n_workers=1, on_error="skip"))
+        list(ingest(address, tmp_path, workers=1))
+    found = list(ingest(address, tmp_path, workers=1, on_error="skip"))
     assert [(file.name, file.result.n_bad) for file in found] == [("a.jsonl", 1), ("b.txt", 0)]
     assert set(contents(address)) == {"a", "b.txt:1"}
 
@@ -101,7 +99,7 @@ def test_wrong_ingests(tmp_path: Path) -> None:
 def test_tokenise(folder: Path, tmp_path: Path) -> None:
     """Ray Data reads, splits and writes; what comes out is what one machine counts."""
     out = tmp_path / "counts"
-    found = tokenise(folder, out, min_documents=1, n_workers=2)
+    found = tokenise(folder, out, min_documents=1, workers=2)
     words = [document.words for document in corpus_files.documents(folder)]
     assert set(found.words) == {word for some in words for word in some}
     assert found.n_documents == 540 and found.n_tokens == sum(map(len, words))
@@ -122,17 +120,17 @@ def test_tokenise(folder: Path, tmp_path: Path) -> None:
 def test_counts_are_scored_as_texts_are(folder: Path, tmp_path: Path) -> None:
     model = corpus_files.fitted(folder)
     out = tmp_path / "counts"
-    tokenise(folder, out, words=model.words, n_workers=1)
+    tokenise(folder, out, words=model.words, workers=1)
     words = [document.words for document in corpus_files.documents(folder)]
     expected = report(
         model.estimator, count_matrix(words, model.words or ()), measures=["completion", "npmi"]
     )
-    assert evaluate(model, out, measures=["completion", "npmi"], n_workers=1) == expected
+    assert evaluate(model, out, measures=["completion", "npmi"], workers=1) == expected
     # Counts of other words are not taken for those of the model.
     others = tmp_path / "others"
-    tokenise(folder, others, words=list(reversed(model.words or ())), n_workers=1)
+    tokenise(folder, others, words=list(reversed(model.words or ())), workers=1)
     with pytest.raises(ValueError, match="has counts of other words"):
-        evaluate(model, others, n_workers=1)
+        evaluate(model, others, workers=1)
 
 
 def test_wrong_texts(folder: Path, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ class Corpus(Protocol):
 
     name: str
     only_here: bool
-    parts: Sequence[CorpusPart]
+    parts: list[CorpusPart]
 
     def open(self) -> Any:
         """An `OpenCorpus`, on a worker."""

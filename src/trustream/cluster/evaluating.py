@@ -37,9 +37,9 @@ def evaluate(
     measures: Sequence[str] | None = None,
     n_words: int = 10,
     random_state: int = 0,
-    address: str = "local",
-    n_workers: int | None = None,
-    n_threads: int = 1,
+    cluster: str = "local",
+    workers: int | None = None,
+    worker_threads: int = 1,
     n_documents: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -52,7 +52,7 @@ def evaluate(
 
     Parameters
     ----------
-    model, source, address, n_workers, n_threads, n_documents, progress, **options
+    model, source, cluster, workers, worker_threads, n_documents, progress, **options
         As in `trustream.cluster.transform`.
     measures : sequence of str, default=None
         "chib", "left-to-right", "completion", "importance", "bound", "npmi", "umass", "c_v",
@@ -68,7 +68,7 @@ def evaluate(
     corpus = open_corpus(source, n_documents=n_documents, **options)
     corpus.check(fitted)
     scores: list[PartScores] = []
-    with pool_for(corpus, address, n_workers, n_threads) as pool:
+    with pool_for(corpus, cluster, workers, worker_threads) as pool:
         shared = Shared(pool.put(fitted))
         for some in over_parts(pool, corpus, scored, shared, scoring, progress=progress):
             scores += some

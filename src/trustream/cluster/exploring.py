@@ -35,9 +35,9 @@ def explore(
     source: str | Path | Sequence[str | Path],
     model: Any = DEFAULT_NAME,
     *,
-    address: str = "local",
-    n_workers: int | None = None,
-    n_threads: int = 1,
+    cluster: str = "local",
+    workers: int | None = None,
+    worker_threads: int = 1,
     n_documents: int = 5,
     bins: Any = None,
     n_words: int = 10,
@@ -60,7 +60,7 @@ def explore(
         The address of a store; or Parquet files (a file, a folder, a pattern, a list).
     model : str, FittedModel or fitted LatentDirichletAllocation, default="model"
         Name of the model in the store, or a model.
-    address, n_workers, n_threads, **options
+    cluster, workers, worker_threads, **options
         As in `trustream.cluster.transform`.
     bins : int, sequence of edges, FixedBins, GrowingBins or None, default=None
         Bins of time; None counts no trends. A number of bins is for stores, which know their first
@@ -76,9 +76,10 @@ def explore(
     corpus.check(fitted)
     if not corpus.parts:
         raise ValueError(f"{corpus.name} has no documents")
-    topics = as_topics(on_threads(fitted.estimator, n_threads), fitted.words)
-    in_store = isinstance(corpus, StoreCorpus)
-    opened: Any = open_store(corpus.url, create=False) if in_store else nullcontext()
+    topics = as_topics(on_threads(fitted.estimator, worker_threads), fitted.words)
+    opened: Any = nullcontext()
+    if isinstance(corpus, StoreCorpus):
+        opened = open_store(corpus.url, create=False)
     with opened as store:
         range_ = None if store is None else store.time_range()
         if store is None and isinstance(bins, int):
@@ -88,7 +89,7 @@ def explore(
             )
         found = Gatherers.of(topics, range_, n_documents, bins, threshold, coherence)
         n_arrival = 0
-        with pool_for(corpus, address, n_workers, n_threads) as pool:
+        with pool_for(corpus, cluster, workers, worker_threads) as pool:
             job = Shared(pool.put(_Job(fitted, topics, _packed(found, topics))))
             for parts, arrived in over_parts(pool, corpus, counted, job, progress=progress):
                 for part in parts:

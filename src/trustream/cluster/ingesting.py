@@ -45,8 +45,8 @@ def ingest(
     store: str | Path,
     files: str | Path | Sequence[str | Path],
     *,
-    address: str = "local",
-    n_workers: int | None = None,
+    cluster: str = "local",
+    workers: int | None = None,
     format: str | None = None,
     again: bool = False,
     replace: bool | None = None,
@@ -71,9 +71,9 @@ def ingest(
     files : str, Path or sequence of them
         Files, folders and patterns, of any format that `trustream.feeds.ingest` reads. Workers must
         find them under the same names.
-    address : str, default="local"
+    cluster : str, default="local"
         Of the cluster, as in `trustream.cluster.transform`.
-    n_workers : int, default=None
+    workers : int, default=None
         None is one for each core of the cluster.
     format, again, replace, **options
         As in `trustream.feeds.ingest`: `batch`, `on_error`, `replaced`, and how records are read.
@@ -85,7 +85,7 @@ def ingest(
     FeedError
         If a file cannot be read. What was added before stays, with its position.
     """
-    for name in ("follow", "idle", "stop", "on_bad", "workers"):
+    for name in ("follow", "idle", "stop", "on_bad"):
         if options.pop(name, None):
             raise ValueError(f"{name} is for files that one process reads: leave it out")
     if again and replace is None:
@@ -94,30 +94,36 @@ def ingest(
             "replace their documents, or replace=False to add their words once more"
         )
     listed = _listed(files, format)
+    if options.get("name") and len(listed) > 1:
+        raise ValueError(
+            f"name is {options['name']!r}, and there are {len(listed)} files, whose documents "
+            "would have the same names: leave it out"
+        )
     options = {**options, "format": format, "replace": replace, "workers": 0}
     with open_store(store, create=False) as opened:
         url, shown = opened.url, opened.name
         starts = [_start(opened, path, again, options) for path, _ in listed]
-    return _ingest(StoreSource(url, shown), listed, starts, address, n_workers, options, progress)
+    return _ingest(StoreSource(url, shown), listed, starts, cluster, workers, options, progress)
 
 
 def _ingest(
     source: StoreSource,
     listed: list[tuple[str, str]],
     starts: list[int],
-    address: str,
-    n_workers: int | None,
+    cluster: str,
+    workers: int | None,
     options: dict[str, Any],
     progress: Callable[[int, int], None] | None,
 ) -> Iterator[IngestedFile]:
-    if n_workers is not None:
-        n_workers = min(n_workers, len(listed))
+    if workers is not None:
+        workers = min(workers, len(listed))
+    given = options.get("name")
     calls = [
         # Two at once would only stand in each other's way.
-        Call(ingested, (source.url, path, {**options, "name": name}), place=i, alone=True)
+        Call(ingested, (source.url, path, {**options, "name": given or name}), place=i, alone=True)
         for i, (path, name) in enumerate(listed)
     ]
-    with pool_for(source, address, n_workers, 1) as pool:
+    with pool_for(source, cluster, workers, 1) as pool:
         results = zip(listed, starts, in_order(pool, calls), strict=True)
         for done, ((path, name), start, (result, began)) in enumerate(results, start=1):
             if progress is not None:

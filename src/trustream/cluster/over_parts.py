@@ -36,15 +36,15 @@ class Shared:
 
 
 @contextmanager
-def pool_for(source: Any, address: str, n_workers: int | None, n_threads: int) -> Iterator[Pool]:
+def pool_for(source: Any, cluster: str, workers: int | None, worker_threads: int) -> Iterator[Pool]:
     """Workers that read from a source, on a cluster that is started or joined for them."""
-    if n_threads < 1:
-        raise ValueError(f"n_threads is {n_threads}, expected 1 or more")
-    if n_workers is not None and n_workers < 1:
-        raise ValueError(f"n_workers is {n_workers}, expected 1 or more, or None for all cores")
-    where = parse_address(address)
-    n_cpus = None if n_workers is None else n_workers * n_threads
-    with connected(where, n_cpus=n_cpus), Pool(source, n_workers, n_threads=n_threads) as pool:
+    if worker_threads < 1:
+        raise ValueError(f"worker_threads is {worker_threads}, expected 1 or more")
+    if workers is not None and workers < 1:
+        raise ValueError(f"workers is {workers}, expected 1 or more, or None for all cores")
+    where = parse_address(cluster)
+    n_cpus = None if workers is None else workers * worker_threads
+    with connected(where, n_cpus=n_cpus), Pool(source, workers, n_threads=worker_threads) as pool:
         yield pool
 
 
@@ -85,10 +85,11 @@ def over_parts(
 
 def blocks_of(worker: Worker, part: CorpusPart, model: Shared) -> Iterator[tuple[int, CorpusBlock]]:
     """Yield the blocks of a part on a worker, with the number of the first document of each."""
-    first, corpus = part.first, worker.source
-    for block in corpus.read(part, model.get(worker)):  # type: ignore[arg-type, attr-defined]
-        yield first, block  # type: ignore[misc]
-        first += block.documents.size  # type: ignore[attr-defined]
+    corpus: Any = worker.source
+    first = part.first
+    for block in corpus.read(part, model.get(worker)):
+        yield first, block
+        first += block.documents.size
     if corpus_is_fixed(worker) and first - part.first != part.n_documents:
         raise ClusterError(
             f"part {part.number} has {first - part.first} documents and had {part.n_documents}: "

@@ -55,8 +55,8 @@ def tokenise(
     text_column: str = "text",
     min_documents: int = 5,
     max_words: int = 1_000_000,
-    address: str = "local",
-    n_workers: int | None = None,
+    cluster: str = "local",
+    workers: int | None = None,
 ) -> Tokenised:
     """Count the words of texts once, for fits and evaluations that then only read numbers.
 
@@ -82,7 +82,7 @@ def tokenise(
         Column of texts, or of lists of words.
     min_documents, max_words : int, default=5, 1,000,000
         Which words are counted if `words` does not say.
-    address, n_workers
+    cluster, workers
         As in `trustream.cluster.transform`.
 
     Returns
@@ -90,14 +90,14 @@ def tokenise(
     Tokenised
     """
     files = [file.path for file in parquet_files(source)]
-    _check(files[0], text_column, min_documents, max_words, n_workers)
+    _check(files[0], text_column, min_documents, max_words, workers)
     out = Path(os.path.abspath(folder))
     if out.exists():
         raise ValueError(f"{out} is there already: give a new folder, or remove it first")
     split = _Split(Tokeniser() if tokeniser is None else tokeniser, text_column)
-    with connected(parse_address(address), n_cpus=n_workers) as ray, _data_of(ray) as data:
+    with connected(parse_address(cluster), n_cpus=workers) as ray, _data_of(ray) as data:
         table = data.read_parquet([str(path) for path in files])
-        options = {"batch_size": _BATCH, "batch_format": "pyarrow", "concurrency": n_workers}
+        options = {"batch_size": _BATCH, "batch_format": "pyarrow", "concurrency": workers}
         if words is None:
             # Words of documents as small tables; the driver adds them up in any order.
             frequencies = Counter[str]()
@@ -209,7 +209,7 @@ def _most_frequent(frequencies: Counter[str], min_documents: int, max_words: int
 
 
 def _check(
-    path: Path, text_column: str, min_documents: int, max_words: int, n_workers: int | None
+    path: Path, text_column: str, min_documents: int, max_words: int, workers: int | None
 ) -> None:
     from pyarrow import parquet
 
@@ -219,7 +219,7 @@ def _check(
             f"{path} has no column {text_column!r}; its columns are {', '.join(names)}: name the "
             "column of texts by text_column"
         )
-    numbers = {"min_documents": min_documents, "max_words": max_words, "n_workers": n_workers}
+    numbers = {"min_documents": min_documents, "max_words": max_words, "workers": workers}
     for name, value in numbers.items():
         if value is not None and value < 1:
             raise ValueError(f"{name} is {value}, expected 1 or more")

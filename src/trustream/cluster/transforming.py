@@ -49,9 +49,9 @@ def transform(
     model: Any,
     source: str | Path | Sequence[str | Path],
     *,
-    address: str = "local",
-    n_workers: int | None = None,
-    n_threads: int = 1,
+    cluster: str = "local",
+    workers: int | None = None,
+    worker_threads: int = 1,
     top: int = 5,
     n_documents: int | None = None,
     progress: Progress | None = None,
@@ -69,12 +69,12 @@ def transform(
         With words, for texts.
     source : str, Path or sequence of them
         Parquet files (a file, a folder, a pattern, a list), or the address of a store.
-    address : str, default="local"
+    cluster : str, default="local"
         Of the cluster: "local" starts Ray on this machine, "auto" is the cluster that this machine
         belongs to, and "host:port" the head node of another.
-    n_workers : int, default=None
+    workers : int, default=None
         None is one for each core of the cluster.
-    n_threads : int, default=1
+    worker_threads : int, default=1
         Cores of a worker.
     top : int, default=5
         Topics that are listed for each document.
@@ -90,20 +90,20 @@ def transform(
     fitted = as_fitted(model)
     corpus = open_corpus(source, n_documents=n_documents, **options)
     corpus.check(fitted)
-    return _transform(fitted, corpus, address, n_workers, n_threads, top, progress)
+    return _transform(fitted, corpus, cluster, workers, worker_threads, top, progress)
 
 
 def _transform(
     fitted: FittedModel,
     corpus: Corpus,
-    address: str,
-    n_workers: int | None,
-    n_threads: int,
+    cluster: str,
+    workers: int | None,
+    worker_threads: int,
     top: int,
     progress: Progress | None,
 ) -> Iterator[DocumentTopics]:
     ids = fitted.estimator.topic_names_.ids
-    with pool_for(corpus, address, n_workers, n_threads) as pool:
+    with pool_for(corpus, cluster, workers, worker_threads) as pool:
         shared = Shared(pool.put(fitted))
         for part in over_parts(pool, corpus, inferred, shared, progress=progress):
             for i, key in enumerate(part.keys):
@@ -116,9 +116,9 @@ def transform_to(
     model: Any,
     source: str | Path | Sequence[str | Path],
     *,
-    address: str = "local",
-    n_workers: int | None = None,
-    n_threads: int = 1,
+    cluster: str = "local",
+    workers: int | None = None,
+    worker_threads: int = 1,
     n_documents: int | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -135,7 +135,7 @@ def transform_to(
     folder : str or Path
         Where to write, on storage that all workers share; made if it is not there. One with other
         results is refused.
-    model, source, address, n_workers, n_threads, n_documents, progress, **options
+    model, source, cluster, workers, worker_threads, n_documents, progress, **options
         As in `transform`.
 
     Returns
@@ -149,7 +149,7 @@ def transform_to(
     _begin(path, {"model": _digest(fitted), "corpus": corpus.identity(), "n": len(corpus.parts)})
     missing = [part for part in corpus.parts if not _part_file(path, part).exists()]
     if missing:
-        with pool_for(corpus, address, n_workers, n_threads) as pool:
+        with pool_for(corpus, cluster, workers, worker_threads) as pool:
             shared = Shared(pool.put(fitted))
             results = over_parts(
                 pool, corpus, written, shared, str(path), parts=missing, progress=progress
@@ -229,10 +229,10 @@ def written(worker: Worker, part: CorpusPart, model: Shared, folder: str) -> int
     return len(found.keys)
 
 
-def on_threads(estimator: Any, n_threads: int) -> Any:
+def on_threads(estimator: Any, worker_threads: int) -> Any:
     """Return an estimator with the threads of a worker; nothing of it is copied."""
     mine = object.__new__(type(estimator))
-    mine.__dict__.update(vars(estimator), n_jobs=n_threads)
+    mine.__dict__.update(vars(estimator), n_jobs=worker_threads)
     return mine
 
 
@@ -286,8 +286,8 @@ def _begin(folder: Path, about: dict[str, Any]) -> None:
 
 def _digest(model: FittedModel) -> str:
     topics, alpha = model.estimator._scored_topics()
-    digest = hashlib.sha256(np.ascontiguousarray(topics))
-    digest.update(np.ascontiguousarray(alpha))
+    digest = hashlib.sha256(np.ascontiguousarray(topics).data)
+    digest.update(np.ascontiguousarray(alpha).data)
     digest.update("\n".join(model.words or ()).encode())
     return digest.hexdigest()
 

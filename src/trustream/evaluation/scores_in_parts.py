@@ -159,7 +159,8 @@ def joined_report(
             figures += bound_figures(_joined_bound([part.bound for part in parts if part.bound]))
         elif measure in COHERENCE:
             found = [part.windows for part in parts if part.windows]
-            joint = [sum(some) for some in zip(*(windows.joint for windows in found), strict=True)]
+            by_topic = zip(*(windows.joint for windows in found), strict=True)
+            joint = [np.sum(some, axis=0) for some in by_topic]
             counts = WindowCounts(sum(windows.n_windows for windows in found), joint)
             figures.append(coherence_figure(measure, coherence_of_counts(counts, measure)))
         else:
