@@ -17,7 +17,7 @@ from trustream.cluster.pool import Pool
 OBJECT_STORE = 90_000_000
 
 
-def start_cluster(n_nodes: int = 3, cpus: int = 2, **head: Any) -> Any:
+def start_cluster(n_nodes: int = 3, cpus: int = 3, **head: Any) -> Any:
     ray_module()
     from ray.cluster_utils import Cluster
 
@@ -33,7 +33,7 @@ def start_cluster(n_nodes: int = 3, cpus: int = 2, **head: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def ray_cluster() -> Iterator[Any]:
-    """A head and two more nodes, two processors each."""
+    """A head and two more nodes, three processors each."""
     ray = ray_module()
     cluster = start_cluster()
     ray.init(address=cluster.address, log_to_driver=False, logging_level="ERROR")

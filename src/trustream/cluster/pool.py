@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from statistics import median
 from typing import Any, NamedTuple
@@ -271,15 +272,21 @@ class Pool:
 
     def _replace(self, slot: _Slot) -> None:
         """Start another actor in the place of one that is dead, or of no use."""
-        try:
-            self._ray.kill(slot.handle, no_restart=True)
-        except self._ray.exceptions.RayError:
-            pass
+        self._end(slot)
         slot.statistics.n_deaths += slot.starting is None
         slot.statistics.place = None
         slot.running.clear()
         slot.overtaken.clear()
         self._begin(slot)
+
+    def resize(self, n_workers: int) -> None:
+        """Have so many workers from now on; those that are too many end."""
+        self._wanted = n_workers
+        for slot in self._slots[n_workers:]:
+            self._end(slot)
+        del self._slots[n_workers:]
+        self._grow()
+        self._wait_for_workers()
 
     def kill(self, number: int) -> None:
         """End a worker; another takes its place."""
@@ -416,11 +423,13 @@ class Pool:
     def close(self) -> None:
         """End the workers."""
         for slot in self._slots:
-            try:
-                self._ray.kill(slot.handle, no_restart=True)
-            except Exception:
-                pass  # Ray itself may have ended
+            self._end(slot)
         self._slots = []
+
+    def _end(self, slot: _Slot) -> None:
+        # The worker, its node, or Ray itself may be gone already.
+        with suppress(Exception):
+            self._ray.kill(slot.handle, no_restart=True)
 
     def __enter__(self) -> Pool:
         return self
