@@ -43,6 +43,7 @@ from trustream._lazy_names import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from trustream.cluster.connection import connected
     from trustream.cluster.errors import ClusterError
     from trustream.cluster.evaluating import evaluate
     from trustream.cluster.exploring import explore
@@ -59,6 +60,7 @@ __all__ = [
     "Tokenised",
     "Transformed",
     "cluster_engine",
+    "connected",
     "evaluate",
     "explore",
     "fit",
@@ -75,6 +77,7 @@ _HOME = {
     "Tokenised": "trustream.cluster.tokenising",
     "Transformed": "trustream.cluster.transforming",
     "cluster_engine": "trustream.cluster.training",
+    "connected": "trustream.cluster.connection",
     "evaluate": "trustream.cluster.evaluating",
     "explore": "trustream.cluster.exploring",
     "fit": "trustream.cluster.fitting",
