@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from benchmarks import against as against_package
+from benchmarks import cluster as cluster_package
 from benchmarks import core as core_package
 from benchmarks import evaluation as evaluation_package
 from benchmarks import explore as explore_package
@@ -131,6 +132,13 @@ def stream(**options: Any) -> None:
 def service(**options: Any) -> None:
     """The service against the library called directly, idle, and under load."""
     _measure("service", **options)
+
+
+@main.command()
+@measurements(cluster_package.MEASUREMENTS)
+def cluster(**options: Any) -> None:
+    """Steps on Ray next to one process, a model of larger clusters, and Spark."""
+    _measure("cluster", **options)
 
 
 @main.command()

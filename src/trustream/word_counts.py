@@ -81,7 +81,28 @@ def count_matrix(
            [0, 0],
            [0, 7]])
     """
-    column = {word: index for index, word in enumerate(vocabulary) if word}
+    return column_counts(documents, word_columns(vocabulary), len(vocabulary))
+
+
+def word_columns(vocabulary: Sequence[str]) -> dict[str, int]:
+    """Return the column of each word.
+
+    >>> word_columns(["a", "", "b"])
+    {'a': 0, 'b': 2}
+    """
+    return {word: index for index, word in enumerate(vocabulary) if word}
+
+
+def column_counts(
+    documents: Iterable[Sequence[str] | Mapping[str, int]],
+    column: Mapping[str, int],
+    n_columns: int,
+) -> sparse.csr_array:
+    """Return what `count_matrix` does, for many calls with the same vocabulary.
+
+    >>> column_counts([["b", "a", "b"]], word_columns(["a", "b"]), 2).toarray()
+    array([[1, 2]])
+    """
     rows: list[int] = []
     columns: list[int] = []
     counts: list[int] = []
@@ -98,4 +119,4 @@ def count_matrix(
     from scipy import sparse
 
     # COO to CSR adds up what is in the same place, and sorts each row by columns.
-    return sparse.coo_array((values, (rows, columns)), shape=(number, len(vocabulary))).tocsr()
+    return sparse.coo_array((values, (rows, columns)), shape=(number, n_columns)).tocsr()

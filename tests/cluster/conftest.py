@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.cluster import corpus_files
+from trustream.cluster import over_parts
 from trustream.cluster.connection import ray_module
+from trustream.cluster.pool import Pool
 
 # Enough for the arrays of a small step; a node takes so much of /dev/shm.
 OBJECT_STORE = 90_000_000
@@ -36,3 +40,24 @@ def ray_cluster() -> Iterator[Any]:
     yield cluster
     ray.shutdown()
     cluster.shutdown()
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of nine Parquet files with texts."""
+    path = tmp_path_factory.mktemp("corpus") / "docs"
+    corpus_files.write_files(path)
+    return path
+
+
+@pytest.fixture
+def pools(monkeypatch: pytest.MonkeyPatch) -> list[Pool]:
+    """The pools that functions over the parts of a corpus have made."""
+    made: list[Pool] = []
+
+    def make(*arguments: Any, **options: Any) -> Pool:
+        made.append(Pool(*arguments, **options))
+        return made[-1]
+
+    monkeypatch.setattr(over_parts, "Pool", make)
+    return made

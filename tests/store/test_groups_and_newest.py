@@ -99,3 +99,30 @@ def test_history(address: str) -> None:
             with pytest.raises(ValueError):
                 values = {"name": "model", "content": b"", "time": 1.0, "every": (10,), **wrong}
                 store.note_history(**values)
+
+
+def test_blocks_are_those_of_a_scan(empty_store: DocumentStore) -> None:
+    store = empty_store
+    assert store.block_ends(3) == []
+    store.append(Record(f"d{i}", ["cat"]) for i in range(10))
+    store.delete(["d1", "d9"])
+    blocks = [block.keys for block in store.scan(3)]
+    ends = store.block_ends(3)
+    assert len(ends) == len(blocks) == 3
+    starts = [-1, *ends[:-1]]
+    for after, until, keys in zip(starts, ends, blocks, strict=True):
+        assert [block.keys for block in store.scan(3, after=after, until=until)] == [keys]
+    # What goes meanwhile does not move documents from one block to another; what comes is in none.
+    store.delete(["d2"])
+    store.append([Record("new", ["dog"])])
+    found = [
+        [key for block in store.scan(3, after=after, until=until) for key in block.keys]
+        for after, until in zip(starts, ends, strict=True)
+    ]
+    assert found == [[key for key in keys if key != "d2"] for keys in blocks]
+    assert store.block_ends(4) == [5, 10]
+
+
+def test_blocks_of_no_documents(empty_store: DocumentStore) -> None:
+    with pytest.raises(ValueError, match="block is 0"):
+        empty_store.block_ends(0)

@@ -7,8 +7,14 @@ from typing import Any
 
 import click
 
+from trustream.cli.cluster_parameters import (
+    ClusterData,
+    check_workers,
+    cluster_options,
+    documents_done,
+    read_by_workers,
+)
 from trustream.cli.data_parameters import (
-    data_argument,
     data_options,
     data_title,
     model_argument,
@@ -33,12 +39,13 @@ Examples:
   trustream evaluate topics.db new.txt --json
   trustream evaluate topics.db new.txt --model coarse --model fine
   zcat new.jsonl.gz | trustream evaluate topics.db - --format jsonl
+  trustream evaluate topics.db "held_out/*.parquet" --cluster auto -m chib
 """
 
 
 @click.command(epilog=_EPILOG, short_help="Score a model on held-out DATA.")
 @model_argument
-@data_argument
+@click.argument("data", type=ClusterData())
 @click.option(
     "--model",
     "names",
@@ -65,6 +72,7 @@ Examples:
 @click.option("--rows", type=Whole(1), help="Take the first ROWS rows of DATA only.")
 @click.option("--words", default=10, type=Whole(2), help="Top words per topic.")
 @seed_option
+@cluster_options
 @jobs_option
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 def evaluate(
@@ -77,6 +85,8 @@ def evaluate(
     rows: int | None,
     words: int,
     seed: int,
+    cluster: str | None,
+    workers: int | None,
     jobs: int | None,
     as_json: bool,
     **options: Any,
@@ -88,10 +98,16 @@ def evaluate(
     with one document per line, ...; - is standard input), or a matrix with the model's columns
     (.npz, .npy, .mtx, .csv of numbers). Texts are split into words as those that the model has
     learned from.
+
+    With --cluster, DATA are Parquet files (a folder, or a pattern in quotes) or the address of a
+    store, whose documents workers read and score, each with --jobs threads.
     """
     from trustream.evaluation.report import report
     from trustream.streaming.fitted_models import load_fitted, trained_models
 
+    check_workers(cluster, workers)
+    if cluster is not None and reference is not None:
+        raise click.UsageError("--reference is for one machine: leave it out with --cluster.")
     if all_models and names:
         raise click.UsageError("--all-models names all models: leave out --model.")
     with naming_init(model):
@@ -101,6 +117,13 @@ def evaluate(
         raise click.UsageError("Standard input can be read for one model only: give a file.")
     results: dict[str, Any] = {}
     for name, fitted in models.items():
+        if cluster is not None:
+            where = {"cluster": cluster, "workers": workers, "worker_threads": jobs or 1}
+            scoring = {"measures": measures or None, "n_words": words, "random_state": seed}
+            result = _on_cluster(fitted, str(data), {**where, **scoring}, rows, dict(options))
+            _warn_of_unknown(result)
+            results[name] = result
+            continue
         found = opened_data(fitted, data, dict(options))
         other = None
         if reference is not None:
@@ -123,12 +146,7 @@ def evaluate(
             n_jobs=jobs,
             progress=progress,
         )
-        if result.n_empty:
-            echo(
-                f"Warning: the model knows no word of {result.n_empty:,} of {result.n_rows:,} "
-                "documents, which count for nothing here",
-                err=True,
-            )
+        _warn_of_unknown(result)
         results[name] = result
     title = next(iter(models.values())).title
     if as_json and len(results) == 1:
@@ -139,6 +157,26 @@ def evaluate(
         _print(result, title, data_title(data))
     else:
         _print_several(results, title, data_title(data))
+
+
+def _on_cluster(
+    fitted: Any, data: str, settings: dict[str, Any], rows: int | None, options: dict[str, Any]
+) -> Any:
+    """Return the report of a model on documents that workers read."""
+    from trustream.cluster.evaluating import evaluate as on_cluster
+
+    fitted, reading = read_by_workers(fitted, options)
+    with documents_done(data) as progress:
+        return on_cluster(fitted, data, n_documents=rows, progress=progress, **settings, **reading)
+
+
+def _warn_of_unknown(result: Any) -> None:
+    if result.n_empty:
+        echo(
+            f"Warning: the model knows no word of {result.n_empty:,} of {result.n_rows:,} "
+            "documents, which count for nothing here",
+            err=True,
+        )
 
 
 def _print_several(results: dict[str, Any], store: str, data: str) -> None:

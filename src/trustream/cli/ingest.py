@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trustream.cli.cluster_parameters import cluster_option
 from trustream.cli.completion import file_names
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.interruption import if_interrupted
@@ -44,6 +45,7 @@ Examples:
   trustream ingest topics.db log.txt --follow     # goes on as lines are added
   trustream ingest topics.db news.jsonl --again --replace   # corrected
   tail -f events.jsonl | trustream ingest topics.db - --format jsonl
+  trustream ingest postgresql://db/news /shared/news --cluster auto --workers 16
 """
 
 
@@ -106,8 +108,10 @@ Examples:
 @click.option(
     "--workers",
     type=Whole(0),
-    help="Processes that help to read a large file, 0 for none.  [default: by its size]",
+    help="Processes that help to read a large file, 0 for none; with --cluster its workers, each "
+    "of which reads a file at a time.  [default: by its size; one per CPU of a cluster]",
 )
+@cluster_option
 @_limit("--max-bytes", 2**25, "Bytes of a line, row or page; a longer one is a bad record.")
 @_limit("--max-words", 2**22, "Words of a record; one with more is a bad record.")
 @_limit("--max-columns", 10_000, "Columns of a table; one with more is not read.")
@@ -126,6 +130,8 @@ def ingest(
     idle: float | None,
     batch: int,
     vocabulary: Path | None,
+    cluster: str | None,
+    workers: int | None,
     as_json: bool,
     **options: Any,
 ) -> None:
@@ -138,6 +144,9 @@ def ingest(
 
     Texts are split into words as the STORE says (`trustream tokeniser`). The options for it are
     refused if they say something else; a STORE that does not say keeps those of the first ingest.
+
+    With --cluster, workers on its nodes read the FILEs, which they must find under the same names,
+    and write to the STORE. A file whose worker is lost is gone on with by another.
     """
     from trustream import feeds
 
@@ -155,6 +164,16 @@ def ingest(
         tokeniser = taken_tokeniser(options, found.tokeniser())
         if tokeniser is not None:
             options["tokenise"] = tokeniser
+        replaces = replace if replace or add else None
+        hint = replaces is None and format_ != "ratings"
+        if cluster is not None:
+            if follow or "-" in files:
+                raise click.UsageError("Workers read files that are complete, and no other feeds.")
+            given = {"batch": batch, "on_error": on_error, "replaced": replaced, **options}
+            given |= {"format": format_, "again": again, "replace": replaces}
+            _by_workers(found.url, files, cluster, workers, given, hint, as_json)
+            return
+        options["workers"] = workers
         for file, title, name in _listed(files, format_):
             so_far = _SoFar(found.name, title, from_file=file != "-", again=again)
             if_interrupted(so_far.advice)
@@ -168,30 +187,57 @@ def ingest(
                     batch=batch,
                     on_error=on_error,
                     again=again,
-                    replace=replace if replace or add else None,
+                    replace=replaces,
                     replaced=replaced,
                     follow=follow,
                     idle=idle,
                     progress=so_far.moved,
                     **(options if name is None else {**options, "name": options["name"] or name}),
                 )
-            for problem in result.problems:
-                echo(in_current_options(f"left out: {problem}"), err=True)
-            if result.note is not None:
-                echo(
-                    f"Note on {title}: {in_current_options(result.note)}, by `trustream tokeniser "
-                    "STORE`, and ingest the file again with --again --replace",
-                    err=True,
-                )
-            if as_json:
-                echo_json({"file": file, **dataclasses.asdict(result), "problems": result.problems})
-            else:
-                echo(
-                    f"{title}: {result.n_records:,} records, {result.n_documents:,} new documents, "
-                    f"{result.n_tokens:,} tokens" + _others(result)
-                )
-                for line in _about_documents(result, not (replace or add or format_ == "ratings")):
-                    echo(line)
+            _print(file, title, result, hint, as_json)
+
+
+def _print(
+    file: str, title: str, result: feeds.IngestResult, hint: bool, as_json: bool, **more: Any
+) -> None:
+    """Say what was added of a file, and what was not."""
+    for problem in result.problems:
+        echo(in_current_options(f"left out: {problem}"), err=True)
+    if result.note is not None:
+        echo(
+            f"Note on {title}: {in_current_options(result.note)}, by `trustream tokeniser "
+            "STORE`, and ingest the file again with --again --replace",
+            err=True,
+        )
+    if as_json:
+        values = dataclasses.asdict(result)
+        echo_json({"file": file, **values, "problems": result.problems, **more})
+        return
+    echo(
+        f"{title}: {result.n_records:,} records, {result.n_documents:,} new documents, "
+        f"{result.n_tokens:,} tokens" + _others(result)
+    )
+    for line in _about_documents(result, hint):
+        echo(line)
+
+
+def _by_workers(
+    store: str,
+    files: tuple[str, ...],
+    cluster: str,
+    workers: int | None,
+    options: dict[str, Any],
+    hint: bool,
+    as_json: bool,
+) -> None:
+    """Have the workers of a cluster ingest files, and say what each of them added."""
+    from trustream.cluster.ingesting import ingest as on_cluster
+
+    if_interrupted(lambda: "What was added is safe; the same command goes on from there.")
+    for done in on_cluster(store, files, cluster=cluster, workers=workers or None, **options):
+        _print(done.file, done.name, done.result, hint, as_json, before=done.n_before)
+        if done.n_before and not as_json:
+            echo(f"{done.n_before:,} lines or rows before that were added by a worker that died")
 
 
 class _SoFar:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from trustream.cli.cluster_parameters import check_workers, cluster_options
 from trustream.cli.data_parameters import model_argument, vocabulary_option
 from trustream.cli.number_parameters import Real, Whole
 from trustream.cli.output import echo, echo_json, echo_table
@@ -39,6 +40,7 @@ Examples:
     help="With --info: 1 is the most probable words, 0 those of one topic only.  [default: 0.6]",
 )
 @sample_option
+@cluster_options
 @vocabulary_option
 @model_option
 @json_option
@@ -48,6 +50,8 @@ def topics(
     info: bool,
     relevance: float | None,
     sample: int | None,
+    cluster: str | None,
+    workers: int | None,
     vocabulary: Path | None,
     name: str,
     as_json: bool,
@@ -63,8 +67,11 @@ def topics(
     from trustream.streaming.fitted_models import load_fitted
     from trustream.topics.summary import summarise
 
-    if not info and (relevance is not None or sample is not None):
-        raise click.UsageError("--relevance and --sample need --info.")
+    if not info and (relevance, sample, cluster) != (None, None, None):
+        raise click.UsageError("--relevance, --sample and --cluster need --info.")
+    check_workers(cluster, workers)
+    if cluster is not None and sample is not None:
+        raise click.UsageError("With --cluster all documents are read: leave out --sample.")
     with naming_init(model):
         fitted = load_fitted(model, name)
     fitted.check_topics()
@@ -78,7 +85,8 @@ def topics(
         )
     if info:
         options = {} if relevance is None else {"relevance": relevance}
-        _print_info(fitted, model, {"n_words": n, **options}, sample, as_json)
+        where = None if cluster is None else {"cluster": cluster, "workers": workers}
+        _print_info(fitted, model, {"n_words": n, **options}, sample, where, as_json)
         return
     for topic in summarise(fitted.estimator, n, fitted.words):
         if as_json:
@@ -89,7 +97,12 @@ def topics(
 
 
 def _print_info(
-    fitted: FittedModel, source: str, options: dict[str, Any], sample: int | None, as_json: bool
+    fitted: FittedModel,
+    source: str,
+    options: dict[str, Any],
+    sample: int | None,
+    where: dict[str, Any] | None,
+    as_json: bool,
 ) -> None:
     from trustream.topics import as_topics, topic_info
     from trustream.topics.exploring import explore
@@ -99,9 +112,13 @@ def _print_info(
         _print_table(topic_info(found, **options), "", as_json)
         return
     with opened(source) as store, reading(store, sample) as progress:
-        result = explore(
-            store, found, n_documents=1, bins=None, sample=sample, progress=progress, **options
-        )
+        given: dict[str, Any] = {"n_documents": 1, "bins": None, "progress": progress, **options}
+        if where is None:
+            result = explore(store, found, sample=sample, **given)
+        else:
+            from trustream.cluster.exploring import explore as on_cluster
+
+            result = on_cluster(source, fitted, **where, **given)
     _print_table(result.table, f" in {of_documents(result)}", as_json)
 
 

@@ -9,12 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trustream.cli.data_parameters import data_argument, data_options, model_argument, opened_data
+from trustream.cli.cluster_parameters import (
+    ClusterData,
+    check_workers,
+    cluster_options,
+    documents_done,
+    read_by_workers,
+)
+from trustream.cli.data_parameters import data_options, model_argument, opened_data
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, model_option, naming_init
 
 if TYPE_CHECKING:
+    from trustream.streaming.fitted_models import FittedModel
     from trustream.topics.inference import DocumentTopics
 
 _EPILOG = """\b
@@ -22,14 +30,17 @@ Examples:
   trustream transform topics.db new.jsonl --json > proportions.jsonl
   trustream transform topics.safetensors new.csv --text-column body
   tail -100 log.txt | trustream transform topics.db - --format text --top 1
+  trustream transform topics.db "new/*.parquet" --cluster auto --out proportions/
 """
 
 
 @click.command(epilog=_EPILOG, short_help="Print the topics of new documents.")
 @model_argument
-@data_argument
+@click.argument("data", type=ClusterData())
 @click.option("--top", default=5, type=Whole(1), help="Topics shown, the largest.")
 @click.option("--all", "everything", is_flag=True, help="Show all topics, in their order.")
+@click.option("--out", metavar="FOLDER", help="With --cluster: workers write Parquet files here.")
+@cluster_options
 @data_options
 @model_option
 @json_option
@@ -38,6 +49,9 @@ def transform(
     data: Path | str,
     top: int,
     everything: bool,
+    out: str | None,
+    cluster: str | None,
+    workers: int | None,
     name: str,
     as_json: bool,
     **options: Any,
@@ -49,23 +63,40 @@ def transform(
     with one document per line, ...; - is standard input), or a matrix with the model's columns
     (.npz, .npy, .mtx, .csv of numbers). Texts are split into words as those that the model has
     learned from. A document without an id has the name of the file and the number of its line.
+
+    With --cluster, DATA are Parquet files (a folder, or a pattern in quotes) or the address of a
+    store, whose documents workers read; --out has them write the proportions of all topics, a file
+    for each part of DATA, and goes on where it was stopped.
     """
     from trustream.streaming.fitted_models import load_fitted
     from trustream.topics.inference import infer
 
+    check_workers(cluster, workers)
+    if out is not None and cluster is None:
+        raise click.UsageError("--out is for the workers of a cluster: give --cluster.")
     with naming_init(model):
         fitted = load_fitted(model, name)
     fitted.check_topics()
-    found = opened_data(fitted, data, options)
     n_documents = n_unknown = 0
     ids = fitted.estimator.topic_names_.ids
-    for document in infer(
-        found.model.estimator,
-        found.rows,
-        top=top,
-        vocabulary=found.model.words,
-        name=found.data.name,
-    ):
+    if cluster is not None:
+        if out is not None:
+            _write(fitted, str(data), out, cluster, workers, options, as_json)
+            return
+        from trustream.cluster.transforming import transform as on_cluster
+
+        fitted, reading = read_by_workers(fitted, options)
+        documents = on_cluster(fitted, data, cluster=cluster, workers=workers, top=top, **reading)
+    else:
+        found = opened_data(fitted, data, options)
+        documents = infer(
+            found.model.estimator,
+            found.rows,
+            top=top,
+            vocabulary=found.model.words,
+            name=found.data.name,
+        )
+    for document in documents:
         n_documents += 1
         n_unknown += not document.n_known
         if as_json:
@@ -78,6 +109,32 @@ def transform(
             "nothing about their topics",
             err=True,
         )
+
+
+def _write(
+    fitted: FittedModel,
+    data: str,
+    out: str,
+    cluster: str,
+    workers: int | None,
+    options: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Have workers write the proportions, and say what is there."""
+    from trustream.cluster.transforming import transform_to
+
+    fitted, reading = read_by_workers(fitted, options)
+    with documents_done(data) as progress:
+        result = transform_to(
+            out, fitted, data, cluster=cluster, workers=workers, progress=progress, **reading
+        )
+    if as_json:
+        echo_json(dataclasses.asdict(result))
+        return
+    kept = f", {result.n_kept:,} of them from before" if result.n_kept else ""
+    echo(f"{result.n_documents:,} documents in {result.n_files:,} files of {out}{kept}")
+    if result.n_unknown:
+        echo(f"the model knows no word of {result.n_unknown:,} of them")
 
 
 def _print_json(document: DocumentTopics, everything: bool) -> None:

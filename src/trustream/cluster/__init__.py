@@ -30,6 +30,11 @@ them: `part_calls` has what a worker does with a part, `rows` are documents that
 `executor` is the `Executor` that a `Learner` takes, `engine` lets a trainer draw and score on
 workers, `training` makes one for a store, and `fitting` has `fit`. `progress` measures,
 `driver_memory` says what the driver needs.
+
+Beside training, workers go once through a corpus: `corpora` divides Parquet files or a store into
+parts, `over_parts` has workers compute something for each part, in order, and `transforming`,
+`evaluating` and `exploring` say what. `ingesting` adds files to a store, and `tokenising` counts
+words of texts with Ray Data.
 """
 
 from __future__ import annotations
@@ -38,17 +43,48 @@ from trustream._lazy_names import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from trustream.cluster.connection import connected
     from trustream.cluster.errors import ClusterError
+    from trustream.cluster.evaluating import evaluate
+    from trustream.cluster.exploring import explore
     from trustream.cluster.fitting import fit
+    from trustream.cluster.ingesting import IngestedFile, ingest
     from trustream.cluster.parquet_source import write_counts
+    from trustream.cluster.tokenising import Tokenised, tokenise
     from trustream.cluster.training import cluster_engine
+    from trustream.cluster.transforming import Transformed, transform, transform_to
 
-__all__ = ["ClusterError", "cluster_engine", "fit", "write_counts"]
+__all__ = [
+    "ClusterError",
+    "IngestedFile",
+    "Tokenised",
+    "Transformed",
+    "cluster_engine",
+    "connected",
+    "evaluate",
+    "explore",
+    "fit",
+    "ingest",
+    "tokenise",
+    "transform",
+    "transform_to",
+    "write_counts",
+]
 
 _HOME = {
     "ClusterError": "trustream.cluster.errors",
+    "IngestedFile": "trustream.cluster.ingesting",
+    "Tokenised": "trustream.cluster.tokenising",
+    "Transformed": "trustream.cluster.transforming",
     "cluster_engine": "trustream.cluster.training",
+    "connected": "trustream.cluster.connection",
+    "evaluate": "trustream.cluster.evaluating",
+    "explore": "trustream.cluster.exploring",
     "fit": "trustream.cluster.fitting",
+    "ingest": "trustream.cluster.ingesting",
+    "tokenise": "trustream.cluster.tokenising",
+    "transform": "trustream.cluster.transforming",
+    "transform_to": "trustream.cluster.transforming",
     "write_counts": "trustream.cluster.parquet_source",
 }
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from trustream.cluster.addresses import Address
+from trustream.cluster.addresses import Address, parse_address
 from trustream.cluster.errors import ClusterError
 from trustream.kernels import threads
 
@@ -34,7 +34,7 @@ def ray_module() -> Any:
 
 @contextmanager
 def connected(
-    address: Address, *, n_cpus: int | None = None, object_store_bytes: int | None = None
+    address: Address | str, *, n_cpus: int | None = None, object_store_bytes: int | None = None
 ) -> Iterator[Any]:
     """Ray, for as long as the context lasts.
 
@@ -50,6 +50,8 @@ def connected(
     Raises:
         ClusterError: Ray is not installed, cannot be started, or nobody answers at the address.
     """
+    if isinstance(address, str):
+        address = parse_address(address)
     ray = ray_module()
     if ray.is_initialized():
         yield ray

@@ -43,6 +43,7 @@ class Call:
         arguments: what `Pool.put` returned arrives as the value that was put.
         place: number of the worker that should make it, if it can; it may have kept something.
         n_documents: that it looks at, for the statistics.
+        alone: whether it is not to be made on two workers at once, however long it takes.
         stays: whether the result stays in the cluster. What is returned for it can be given to
             other calls as an argument.
     """
@@ -51,6 +52,7 @@ class Call:
     arguments: tuple[Any, ...] = ()
     place: int = 0
     n_documents: int = 0
+    alone: bool = False
     stays: bool = False
 
 
@@ -413,7 +415,7 @@ class Pool:
         # Without any to compare with, only the patient wait.
         long = max(_LONG, _TIMES * median(pending.seconds)) if pending.seconds else _ALONE
         for open_ in pending.open.values():
-            if len(open_.running) != 1:
+            if len(open_.running) != 1 or open_.call.alone:
                 continue
             (running,) = open_.running.values()
             if now - running.since > long:

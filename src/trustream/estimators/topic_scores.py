@@ -78,7 +78,12 @@ class TopicScores:
         from trustream import evaluation
 
         X = self._check_fitted_data(X)  # type: ignore[attr-defined]
+        topics, alpha = self._scored_topics()
+        options = {"random_state": self.random_state, "n_jobs": self.n_jobs, **options}  # type: ignore[attr-defined]
+        return getattr(evaluation, method)(X, topics, alpha, **options)
+
+    def _scored_topics(self) -> tuple[np.ndarray, np.ndarray]:
+        """E[beta], (K, V), and alpha, (K,), as all estimates of held-out likelihood take them."""
         state = self._shown  # type: ignore[attr-defined]
         topics = self._current_model().expected(state.lambda_, state.prior)  # type: ignore[attr-defined]
-        options = {"random_state": self.random_state, "n_jobs": self.n_jobs, **options}  # type: ignore[attr-defined]
-        return getattr(evaluation, method)(X, topics, state.prior.alpha, **options)
+        return topics, state.prior.alpha

@@ -29,6 +29,7 @@ def completion(
     n_iter: int = 200,
     tol: float = 1e-4,
     random_state: Any = None,
+    first_document: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     backend: str = "compiled",
@@ -48,7 +49,7 @@ def completion(
 
     Parameters
     ----------
-    counts, topics, alpha, random_state, n_jobs, progress, backend
+    counts, topics, alpha, random_state, first_document, n_jobs, progress, backend
         As in `chib`.
     hidden : (documents, words) matrix, optional
         The hidden tokens; ``counts`` are then the observed ones, and nothing is random.
@@ -76,7 +77,9 @@ def completion(
     if hidden is not None:
         counts, seen = _merged(validation.as_counts(counts, may_be_empty=True), hidden)
         n_repeats = 1
-    run = HeldOutRun.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    run = HeldOutRun.of(
+        counts, topics, alpha, random_state, n_jobs, progress, backend, first_document
+    )
     scores = np.empty((n_repeats, run.n_documents))
     n_tokens = np.empty(run.n_documents, np.int64)
     for block, keys in run.blocks(2 * run.alpha.size):

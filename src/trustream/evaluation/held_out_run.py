@@ -31,6 +31,7 @@ class HeldOutRun:
         n_threads: number of threads.
         progress: called as progress(documents done, documents), or None.
         kernels: the module of kernels for the likelihood.
+        first_document: number of the first document among all those that are scored in parts.
     """
 
     counts: sparse.csr_array
@@ -41,6 +42,7 @@ class HeldOutRun:
     n_threads: int
     progress: Progress | None
     kernels: ModuleType
+    first_document: int = 0
 
     @classmethod
     def of(
@@ -52,6 +54,7 @@ class HeldOutRun:
         n_jobs: int | None,
         progress: Progress | None,
         backend: str,
+        first_document: int = 0,
     ) -> HeldOutRun:
         """Validate the arguments that all estimators of held-out likelihood share."""
         given, sums = validation.as_topics(topics)
@@ -66,6 +69,7 @@ class HeldOutRun:
             threads.n_threads(n_jobs),
             progress,
             kernels.get("likelihood", backend),
+            validation.whole_number("first_document", first_document, 0),
         )
 
     @property
@@ -89,7 +93,8 @@ class HeldOutRun:
     def blocks(self, width: int) -> Iterator[tuple[DocumentBlock, Array]]:
         """Yield blocks for a kernel that writes `width` numbers per document, and their keys."""
         for block in document_blocks(self.counts, self.topics, self.sums, width):
-            yield block, validation.stream_keys(self.seed, block.first, block.last)
+            first, last = block.first + self.first_document, block.last + self.first_document
+            yield block, validation.stream_keys(self.seed, first, last)
 
     def run(
         self,

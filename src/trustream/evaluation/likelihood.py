@@ -35,6 +35,7 @@ def chib(
     n_repeats: int = 12,
     max_document_tokens: int = 1_000_000,
     random_state: Any = None,
+    first_document: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     backend: str = "compiled",
@@ -78,6 +79,10 @@ def chib(
         document of this length. The time of `completion` and `importance` does not grow with the
         counts.
     random_state : int, generator or None
+    first_document : int, default=0
+        The number of the first document, which decides on the random numbers of each: parts of a
+        corpus that are scored on their own, with the same `random_state`, get the scores that they
+        have in the whole.
     n_jobs : int or None
         Threads; None is all cores. The result does not depend on it.
     progress : callable, optional
@@ -96,7 +101,9 @@ def chib(
     >>> result.per_document.round(2)
     array([-4.04, -1.33])
     """
-    held_out = HeldOutRun.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    held_out = HeldOutRun.of(
+        counts, topics, alpha, random_state, n_jobs, progress, backend, first_document
+    )
     settings = (whole_number("n_burn", n_burn, 0), whole_number("n_iter", n_iter))
     n_repeats = whole_number("n_repeats", n_repeats)
     held_out.check_lengths(max_document_tokens)
@@ -119,6 +126,7 @@ def left_to_right(
     unbiased: bool = False,
     max_document_tokens: int = 100_000,
     random_state: Any = None,
+    first_document: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     backend: str = "compiled",
@@ -146,7 +154,7 @@ def left_to_right(
 
     Parameters
     ----------
-    counts, topics, alpha, random_state, n_jobs, progress, backend
+    counts, topics, alpha, random_state, first_document, n_jobs, progress, backend
         As in `chib`.
     n_particles : int, default=20
         R.
@@ -171,7 +179,9 @@ def left_to_right(
     >>> result.per_document.round(1)
     array([-4. , -1.3])
     """
-    held_out = HeldOutRun.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    held_out = HeldOutRun.of(
+        counts, topics, alpha, random_state, n_jobs, progress, backend, first_document
+    )
     n_particles = whole_number("n_particles", n_particles)
     few = -1 if n_resampled is None else whole_number("n_resampled", n_resampled, 0)
     held_out.check_lengths(max_document_tokens)
@@ -197,6 +207,7 @@ def importance(
     *,
     n_samples: int = 1000,
     random_state: Any = None,
+    first_document: int = 0,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     backend: str = "compiled",
@@ -213,7 +224,7 @@ def importance(
 
     Parameters
     ----------
-    counts, topics, alpha, random_state, n_jobs, progress, backend
+    counts, topics, alpha, random_state, first_document, n_jobs, progress, backend
         As in `chib`.
     n_samples : int, default=1000
 
@@ -229,7 +240,9 @@ def importance(
     >>> result.per_document.round(1)
     array([-4.1, -1.3])
     """
-    held_out = HeldOutRun.of(counts, topics, alpha, random_state, n_jobs, progress, backend)
+    held_out = HeldOutRun.of(
+        counts, topics, alpha, random_state, n_jobs, progress, backend, first_document
+    )
     n_samples = whole_number("n_samples", n_samples)
 
     def estimate(block: DocumentBlock, run: Callable[..., None]) -> tuple[Array, Array | None]:

@@ -11,6 +11,8 @@ import numpy as np
 from scipy import sparse
 
 from trustream import matrices
+from trustream.evaluation.held_out_result import HeldOut
+from trustream.evaluation.lower_bound import Bound
 from trustream.evaluation.predictive_density import predictive
 from trustream.evaluation.topic_coherence import Coherence
 
@@ -137,36 +139,37 @@ def report(
                 f"{', '.join(measures)}"
             )
         with show("predictive density", None):
-            result = predictive(model, X)
+            density = predictive(model, X)
         figure = Figure(
             "posterior-predictive log-density",
-            result.mean,
-            result.standard_error,
+            density.mean,
+            density.standard_error,
             "nats/data point",
             "error over data points",
         )
-        return Report(name, result.n_points, None, [figure])
+        return Report(name, density.n_points, None, [figure])
     figures: list[Figure] = []
     for measure in DEFAULT_MEASURES if measures is None else measures:
         if measure in HELD_OUT:
             with show(measure, X.shape[0]) as advance:
-                figures += _held_out(model, X, measure, random_state, n_jobs, advance)
+                result = _held_out(model, X, measure, random_state, n_jobs, advance)
+                figures += held_out_figures(measure, result)
         elif measure == "bound":
             with show("lower bound", None):
-                figures += _bound(model, X)
+                figures += bound_figures(model.bound(X))
         elif measure in COHERENCE:
             with show(measure, None):
-                figures.append(
-                    _coherence(
-                        model, X if reference is None else reference, measure, n_words, vocabulary
-                    )
+                found = model.coherence(
+                    X if reference is None else reference,
+                    measure,
+                    n_words=min(n_words, model.n_features_in_),
+                    vocabulary=vocabulary,
                 )
+                figures.append(coherence_figure(measure, found))
         elif measure == "diversity":
-            words = min(25, model.n_features_in_)
-            note = f"of the {words} top words of each topic"
-            figures.append(Figure("topic diversity", model.diversity(words), None, "share", note))
+            figures.append(diversity_figure(model))
         else:
-            raise ValueError(f"measure must be one of {TOPIC_MEASURES}, got {measure!r}")
+            raise unknown_measure(measure)
     n_tokens = float(X.sum())
     if not np.isfinite(n_tokens):
         raise ValueError("X has entries that are NaN or infinite; give counts")
@@ -181,14 +184,28 @@ def _held_out(
     random_state: Any,
     n_jobs: int | None,
     advance: Callable[[int], None],
-) -> list[Figure]:
-    method = getattr(model, measure.replace("-", "_"))
-    result = method(
+) -> HeldOut:
+    result: HeldOut = getattr(model, measure.replace("-", "_"))(
         X,
         random_state=random_state,
         n_jobs=n_jobs,
         progress=lambda done, total: advance(done),
     )
+    return result
+
+
+def unknown_measure(measure: str) -> ValueError:
+    """Return the error that lists what there is."""
+    return ValueError(f"measure must be one of {TOPIC_MEASURES}, got {measure!r}")
+
+
+def held_out_figures(measure: str, result: HeldOut) -> list[Figure]:
+    """Return what a report says of a held-out likelihood.
+
+    >>> result = HeldOut("chib", np.array([-2.0]), np.array([1]), None)
+    >>> [figure.name for figure in held_out_figures("chib", result)]
+    ['log-likelihood, chib', 'perplexity, chib']
+    """
     over = result.standard_error_documents
     note = "" if over is None else f"± {over:.4f} over documents"
     name = f"log-likelihood, {measure}"
@@ -198,8 +215,12 @@ def _held_out(
     ]
 
 
-def _bound(model: Any, X: Any) -> list[Figure]:
-    result = model.bound(X)
+def bound_figures(result: Bound) -> list[Figure]:
+    """Return what a report says of a lower bound.
+
+    >>> bound_figures(Bound(np.array([-2.0]), np.array([1.0]), -5.0))[2].value
+    -5.0
+    """
     return [
         Figure("lower bound", result.per_word, None, "nats/word", "without the topics' term"),
         Figure("perplexity of the lower bound", result.perplexity, None, "words"),
@@ -213,13 +234,22 @@ def _bound(model: Any, X: Any) -> list[Figure]:
     ]
 
 
-def _coherence(
-    model: Any, reference: Any, measure: str, n_words: int, vocabulary: Sequence[str] | None
-) -> Figure:
-    n_words = min(n_words, model.n_features_in_)
-    result: Coherence = model.coherence(reference, measure, n_words=n_words, vocabulary=vocabulary)
+def coherence_figure(measure: str, result: Coherence) -> Figure:
+    """Return what a report says of the coherence of topics.
+
+    >>> found = Coherence("npmi", np.array([0.1, 0.3]), np.array([0, 1]), 10, None, 50)
+    >>> coherence_figure("npmi", found).note
+    '10 words per topic, error over topics; 1 top words are not in the reference'
+    """
     unseen = int(result.unseen.sum())
-    note = f"{n_words} words per topic, error over topics"
+    note = f"{result.n_words} words per topic, error over topics"
     if unseen:
         note += f"; {unseen} top words are not in the reference"
     return Figure(f"coherence, {measure}", result.mean, result.standard_error, "", note)
+
+
+def diversity_figure(model: Any) -> Figure:
+    """Return what a report says of the diversity of a topic model's words."""
+    words = min(25, model.n_features_in_)
+    note = f"of the {words} top words of each topic"
+    return Figure("topic diversity", model.diversity(words), None, "share", note)

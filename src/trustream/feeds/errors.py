@@ -132,3 +132,6 @@ class BadRecordError(FeedError):
         )
         super().__init__(str(bad) + ("" if result is None else stored))
         self.bad, self.line, self.problem, self.result = bad, bad.line, bad.problem, result
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.bad, self.result)

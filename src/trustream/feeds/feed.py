@@ -34,9 +34,9 @@ class Feed(NamedTuple):
         """What is in it after a mark."""
         return FORMATS[self.format].read(self.source, mark, self.options)
 
-    def documents(self) -> Iterator[Record]:
-        """Its documents, see `read_documents`."""
-        for item in self.items(Mark()):
+    def documents(self, mark: Mark | None = None) -> Iterator[Record]:
+        """Its documents, all or those after a mark, see `read_documents`."""
+        for item in self.items(mark or Mark()):
             if item.bad is not None:
                 raise BadRecordError(item.bad)
             if item.record is not None:

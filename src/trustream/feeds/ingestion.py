@@ -117,12 +117,55 @@ def ingest(
     run = Run(store, feed, bool(replace), on_error == "skip", again, progress, on_bad)
     if not isinstance(feed.source, FileSource):
         return _ingest(run, pace)
-    run.identity = Identity(feed.source, feed.format, whole=feed.is_whole)
+    run.identity = _identity(feed)
     run.begin(*_start(store, run.identity, again, replaced), again=again)
     try:
         return _ingest(run, pace)
     except PositionError as error:
         raise overtaken_error(feed.source, error) from error
+
+
+def rewind(
+    store: Store, source: str | Path, *, format: str | None = None, **options: Any
+) -> Position | None:
+    """Let the next `ingest` of a file read it from its start, as `again=True` does for one.
+
+    For whoever may have to repeat an ingest that was cut short: `again` would begin anew each time.
+    Nothing is changed if the file was never read.
+
+    Args:
+        store: that has the position of the file.
+        source: its path.
+        format, options: as for `ingest`.
+
+    Returns the position that the store has now; None if the file was never read.
+
+    >>> import tempfile
+    >>> from trustream.store import open_store
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/topics.db") as store:
+    ...     _ = Path(folder, "pets.txt").write_text("cats and dogs")
+    ...     counts = [ingest(store, f"{folder}/pets.txt").n_records for _ in range(2)]
+    ...     _ = rewind(store, f"{folder}/pets.txt")
+    ...     counts, ingest(store, f"{folder}/pets.txt", replace=True).n_replaced
+    ([1, 0], 1)
+    """
+    identity = _identity(open_feed(source, format=format, **options))
+    stored = store.position(identity.feed)
+    if stored is None:
+        return None
+    position = identity.position(Mark(), finished=False)
+    position.detail["arrived"] = store.totals().arrived
+    try:
+        store.append([], position, after=stored)
+    except PositionError as error:
+        raise overtaken_error(identity.source, error) from error
+    return position
+
+
+def _identity(feed: Feed) -> Identity:
+    if not isinstance(feed.source, FileSource):
+        raise ValueError(f"{feed.source.name} is no file, and has no position")
+    return Identity(feed.source, feed.format, whole=feed.is_whole)
 
 
 def _with_tokeniser(store: Store, feed: Feed, given: Any) -> Feed:

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import hashlib
 import os
+from pathlib import Path
 from typing import Any
 
 from trustream.feeds.errors import FeedError
 from trustream.feeds.items import Mark
 from trustream.feeds.sources import FileSource
 from trustream.store.errors import PositionError
+from trustream.store.protocol import Store
 from trustream.store.records import Position
 
 _SIZE = 4096
@@ -94,6 +96,18 @@ class Identity:
     def _before(self, offset: int) -> str:
         start = max(0, offset - _SIZE)
         return _hash(self.source.raw(start, offset - start))
+
+
+def feed_position(store: Store, path: str | Path) -> Position | None:
+    """How far a store has read the file at a path; None if never.
+
+    >>> import tempfile
+    >>> from trustream.store import open_store
+    >>> with tempfile.TemporaryDirectory() as folder, open_store(f"{folder}/topics.db") as store:
+    ...     feed_position(store, "news.jsonl") is None
+    True
+    """
+    return store.position(_feed_name(os.fsencode(os.path.abspath(path))))
 
 
 def changed_error(source: FileSource, change: str) -> FeedError:

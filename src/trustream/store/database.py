@@ -201,10 +201,22 @@ class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable, History
         query = f"SELECT {DOCUMENT} FROM document WHERE place"
         return list(map(DocumentRow._make, self._select_in(query, "bigint", places)))
 
-    def after(self, number: int, limit: int) -> list[DocumentRow]:
-        """Documents that came after one, in order."""
-        query = f"SELECT {DOCUMENT} FROM document WHERE number > ? ORDER BY number LIMIT ?"
-        return list(map(DocumentRow._make, self._execute(query, number, limit)))
+    def after(self, number: int, limit: int, until: int | None = None) -> list[DocumentRow]:
+        """Documents that came after one, in order, up to the last one that is wanted."""
+        range_, numbers = "number > ?", [number]
+        if until is not None:
+            range_, numbers = "number > ? AND number <= ?", [number, until]
+        query = f"SELECT {DOCUMENT} FROM document WHERE {range_} ORDER BY number LIMIT ?"
+        return list(map(DocumentRow._make, self._execute(query, *numbers, limit)))
+
+    def block_ends(self, block: int) -> list[int]:
+        """The number of the last document of each block, in order."""
+        query = (
+            "SELECT number FROM (SELECT number, row_number() OVER (ORDER BY number) AS place,"
+            " count(*) OVER () AS documents FROM document) AS numbered"
+            " WHERE place / ? * ? = place OR place = documents ORDER BY number"
+        )
+        return [number for (number,) in self._execute(query, block, block)]
 
     def before(self, number: int, limit: int) -> list[DocumentRow]:
         """Documents that came before one, the last to come first."""

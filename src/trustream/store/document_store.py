@@ -265,15 +265,24 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     def _read(self, keys: list[str]) -> Documents:
         return self._reader.read(keys, _possible(keys))
 
-    def scan(self, block: int = 1000) -> Iterator[Documents]:
-        if block < 1:
-            raise ValueError(f"block is {block}; give a number of documents, 1 or more")
-        last = -1
+    def scan(
+        self, block: int = 1000, *, after: int = -1, until: int | None = None
+    ) -> Iterator[Documents]:
+        _check_block(block)
+        last = after
         while True:
-            documents, last = self._arrivals(last, block)
+            documents, last = self._arrivals(last, block, until=until)
             if not documents.keys:
                 return
             yield documents
+
+    def block_ends(self, block: int = 1000) -> list[int]:
+        _check_block(block)
+        return self._block_ends(block)
+
+    @guarded
+    def _block_ends(self, block: int) -> list[int]:
+        return self._database.run(lambda: self._database.block_ends(block), write=False)
 
     def arrivals(self, after: int, n: int) -> tuple[Documents, int]:
         if n < 1:
@@ -281,8 +290,10 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         return self._arrivals(after, n, training=True)
 
     @guarded
-    def _arrivals(self, after: int, n: int, training: bool = False) -> tuple[Documents, int]:
-        return self._reader.arrivals(after, n, training=training)
+    def _arrivals(
+        self, after: int, n: int, training: bool = False, until: int | None = None
+    ) -> tuple[Documents, int]:
+        return self._reader.arrivals(after, n, training=training, until=until)
 
     @guarded
     def newest(self, n: int, before: int | None = None) -> tuple[Documents, list[int]]:
@@ -346,6 +357,11 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _check_block(block: int) -> None:
+    if block < 1:
+        raise ValueError(f"block is {block}; give a number of documents, 1 or more")
 
 
 def _several(keys: Iterable[str]) -> Iterable[str]:

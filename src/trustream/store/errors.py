@@ -33,6 +33,9 @@ class MissingStoreError(StoreError):
         super().__init__(f"{problem}; make the store first, {advice}")
         self.problem, self.advice = problem, advice
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.problem, self.advice)
+
 
 class PositionError(StoreError):
     """Another process has read the same feed further. Nothing of the append was stored.
@@ -57,6 +60,9 @@ class PositionError(StoreError):
         )
         self.feed, self.after, self.found = feed, after, found
 
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.feed, self.after, self.found)
+
 
 def _at(position: Position | None) -> str:
     return "before its start" if position is None else f"at {position.offset}"
@@ -80,3 +86,6 @@ class RecordError(ValueError):
         super().__init__(f"record {index}: {problem}")
         self.index = index
         self.problem = problem
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        return type(self), (self.index, self.problem)

@@ -241,11 +241,26 @@ class Store(Leasing, Protocol):
     def read(self, keys: Sequence[str]) -> Documents:
         """Read documents by their keys, in this order; a KeyError names one that is not there."""
 
-    def scan(self, block: int = 1000) -> Iterator[Documents]:
+    def scan(
+        self, block: int = 1000, *, after: int = -1, until: int | None = None
+    ) -> Iterator[Documents]:
         """Read all documents in the order of their arrival, `block` at a time.
 
         Each block is read on its own, so a long scan delays nobody: documents that come or go
         meanwhile may or may not be seen, the others are seen once.
+
+        Args:
+            block: documents that are read together.
+            after: only documents with a larger number in the order of arrival.
+            until: only documents with this number or a smaller one; None is all. With the numbers
+                that `block_ends` returns, several processes read a block each, and each document
+                is in one of them.
+        """
+
+    def block_ends(self, block: int = 1000) -> list[int]:
+        """Return the number in the order of arrival of the last document of each block of `scan`.
+
+        The documents themselves are not read.
         """
 
     def arrivals(self, after: int, n: int) -> tuple[Documents, int]:

@@ -75,15 +75,18 @@ class Reader:
 
         return self._database.run(work, write=False)
 
-    def arrivals(self, after: int, n: int, *, training: bool) -> tuple[Documents, int]:
+    def arrivals(
+        self, after: int, n: int, *, training: bool, until: int | None = None
+    ) -> tuple[Documents, int]:
         """The next n documents in the order of their arrival, and the last one's number.
 
-        With `training`, those of them that are held out are left out.
+        With `training`, those of them that are held out are left out. With `until`, those of a
+        larger number too.
         """
 
         def work() -> tuple[Documents, int]:
             counters = self._database.counters(write=False)
-            rows = self._database.after(after, n)
+            rows = self._database.after(after, n, until)
             wanted = [row for row in rows if row.place >= 0] if training else rows
             return self._of_rows(wanted, counters), rows[-1].number if rows else after
 

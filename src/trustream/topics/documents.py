@@ -191,7 +191,7 @@ def as_batches(
             yield batch.part(first, first + _AT_ONCE)
 
 
-def read(model: Any, documents: Any, **given: Any) -> Iterator[ReadBatch]:
+def read(model: Any, documents: Any, *, first: int = 0, **given: Any) -> Iterator[ReadBatch]:
     """Infer the topics of documents, batch by batch; nothing is learned from them.
 
     Parameters
@@ -199,6 +199,8 @@ def read(model: Any, documents: Any, **given: Any) -> Iterator[ReadBatch]:
     model : LatentDirichletAllocation or TopicSet
     documents, **given
         As `as_batches` takes them.
+    first : int, default=0
+        The number of the first document, where these are a part of more.
 
     Examples
     --------
@@ -208,7 +210,6 @@ def read(model: Any, documents: Any, **given: Any) -> Iterator[ReadBatch]:
     [0, 1]
     """
     topics = as_topics(model)
-    first = 0
     for batch in as_batches(documents, **given):
         if batch.counts.shape[1] != topics.n_words:
             raise ValueError(

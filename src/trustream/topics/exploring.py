@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from trustream.store import open_store
 from trustream.store.protocol import Store
 from trustream.streaming.published import DEFAULT_NAME, load_model
 from trustream.topics.characteristic_words import RELEVANCE
-from trustream.topics.documents import DocumentBatch, Gatherer, gather
+from trustream.topics.documents import DocumentBatch, ReadBatch, gather
 from trustream.topics.representatives import RepresentativeDocument, RunningTop
 from trustream.topics.stored_documents import over_words, sampled
 from trustream.topics.stored_titles import titles_and_excerpts
@@ -132,35 +132,98 @@ def explore(
     with opened as source:
         topics = _topics(source, model)
         totals, range_ = source.totals(), source.time_range()
-        table = TableCounts(topics, threshold, coherence)
-        best = RunningTop(topics, n_documents)
-        times = None if bins is None else _time_counts(topics, bins, range_)
-        into: list[Gatherer] = [table, best]
-        if times is not None:
-            into.append(times)
+        gatherers = Gatherers.of(topics, range_, n_documents, bins, threshold, coherence)
         n_wanted = totals.documents if sample is None else min(sample, totals.documents)
         reading = _Reading(source, topics.words, progress, n_wanted)
         if sample is None:
             blocks = source.scan()
         else:
             blocks = sampled(source, sample, np.random.default_rng(random_state))
-        gather(topics, reading.batches(blocks), *into)
-        if not table.n_read:
+        gather(topics, reading.batches(blocks), gatherers)
+        if not gatherers.table.n_read:
             raise ValueError(f"{source.name} has no documents yet: trustream ingest adds some")
-        shown = topic_info(
-            topics, table, n_words=n_words, relevance=relevance, exclusivity=exclusivity
+        return gatherers.exploration(
+            max(totals.documents, reading.n_read if sample is None else 0),
+            reading.n_arrival,
+            documents=with_texts(source, gatherers.documents),
+            level=level,
+            trend_level=trend_level,
+            n_words=n_words,
+            relevance=relevance,
+            exclusivity=exclusivity,
         )
+
+
+class Gatherers(NamedTuple):
+    """What an exploration counts in documents; those of parts can be merged, in their order.
+
+    Attributes:
+        table: sizes of topics, and how often their words occur together.
+        best: the documents that are most about each topic.
+        times: shares of topics over time, None without bins.
+    """
+
+    table: TableCounts
+    best: RunningTop
+    times: TimeCounts | None
+
+    @classmethod
+    def of(
+        cls,
+        topics: TopicSet,
+        range_: tuple[float, float] | None,
+        n_documents: int,
+        bins: Any,
+        threshold: float,
+        coherence: bool,
+    ) -> Gatherers:
+        """Return gatherers that have counted nothing; `range_` is the first and the last time."""
+        return cls(
+            TableCounts(topics, threshold, coherence),
+            RunningTop(topics, n_documents),
+            None if bins is None else _time_counts(topics, bins, range_),
+        )
+
+    def add(self, part: ReadBatch) -> None:
+        """Take in some documents."""
+        for gatherer in self:
+            if gatherer is not None:
+                gatherer.add(part)
+
+    def merge(self, other: Gatherers) -> None:
+        """Take in what others have counted, whose documents come after these."""
+        self.table.merge(other.table)
+        self.best.merge(other.best)
+        if self.times is not None and other.times is not None:
+            self.times.merge(other.times)
+
+    @property
+    def documents(self) -> dict[int, list[RepresentativeDocument]]:
+        """The best documents of each topic, by its id."""
+        return {topic: self.best.documents(topic) for topic in self.table.topics.names.ids}
+
+    def exploration(
+        self,
+        n_stored: int,
+        n_arrival: int,
+        *,
+        documents: dict[int, list[RepresentativeDocument]],
+        level: float,
+        trend_level: float,
+        **shown: Any,
+    ) -> Exploration:
+        """Return what was found; `shown` is for `topic_info`."""
         over_time = None
-        if times is not None and times.n_counted:
-            over_time = times.result(level=level, trend_level=trend_level)
+        if self.times is not None and self.times.n_counted:
+            over_time = self.times.result(level=level, trend_level=trend_level)
         return Exploration(
-            topics=topics,
-            table=shown,
-            documents=_documents(source, topics, best),
+            topics=self.table.topics,
+            table=topic_info(self.table.topics, self.table, **shown),
+            documents=documents,
             over_time=over_time,
-            n_documents=reading.n_read,
-            n_stored=max(totals.documents, reading.n_read if sample is None else 0),
-            n_arrival=reading.n_arrival,
+            n_documents=self.table.n_read,
+            n_stored=n_stored,
+            n_arrival=n_arrival,
         )
 
 
@@ -221,11 +284,10 @@ def ahead(values: Iterator[T]) -> Iterator[T]:
             yield value  # type: ignore[misc]
 
 
-def _documents(
-    store: Store, topics: TopicSet, best: RunningTop
+def with_texts(
+    store: Store, found: dict[int, list[RepresentativeDocument]]
 ) -> dict[int, list[RepresentativeDocument]]:
-    """The best documents of each topic, with titles and excerpts if the store has texts."""
-    found = {topic: best.documents(topic) for topic in topics.names.ids}
+    """Return documents of topics with titles and excerpts, if the store has texts."""
     if not store.settings.keep_text:
         return found
     keys = list(dict.fromkeys(document.key for some in found.values() for document in some))

@@ -128,7 +128,7 @@ def _of_matrix(model: Any, matrix: Any, top: int, name: str | None) -> Iterator[
         totals = matrices.csr(part).sum(axis=1).tolist()
         for i, (theta, total) in enumerate(zip(thetas, totals, strict=True), start=first):
             id = None if name is None else f"{name}:{i + 1}"
-            yield _document_topics(i, id, theta, ids, top, total, total)
+            yield document_topics(i, id, theta, ids, top, total, total)
 
 
 def _of_documents(
@@ -142,7 +142,7 @@ def _of_documents(
         for i, document in enumerate(chunk):
             id = document.key if isinstance(document, Record) else None
             n_tokens = _n_tokens(words[i], first + i)
-            yield _document_topics(first + i, id, thetas[i], ids, top, n_tokens, known[i])
+            yield document_topics(first + i, id, thetas[i], ids, top, n_tokens, known[i])
         first += len(chunk)
 
 
@@ -165,7 +165,7 @@ def _n_tokens(words: Words, row: int) -> float:
         raise ValueError(f"document {row} has a count that is not a number ({error})") from None
 
 
-def _document_topics(
+def document_topics(
     row: int,
     id: str | None,
     theta: Any,
@@ -174,6 +174,11 @@ def _document_topics(
     n_tokens: float,
     n_known: float,
 ) -> DocumentTopics:
+    """Return what `infer` yields of a document whose topic proportions are known.
+
+    >>> document_topics(0, "a", np.array([0.25, 0.75]), [0, 1], 1, 3.0, 2.0).topics
+    [TopicProportion(topic=1, proportion=0.75)]
+    """
     largest = np.argsort(-theta, kind="stable")[: top if n_known else 0].tolist()
     return DocumentTopics(
         row=row,

@@ -1,0 +1,179 @@
+"""A model of the time of a step on a cluster, fitted to measured steps, for larger clusters.
+
+With P workers, a batch with n_pairs pairs of document and word and W different words, K topics and
+E exchanges in a step (`steps.Measured`):
+
+    T(P) = n_pairs K a / P  +  E (latency + driver W K + copy (out + in))  +  network
+    network = E (nodes out + P in_worker) / bandwidth,   out = 4 W K,   in_worker = 4 W_P K
+
+where W_P are the words of a worker's part. `a`, latency, driver and copy come from measured steps
+by least squares with non-negative coefficients. Efficiency is n_pairs K a / (P T(P)).
+
+Assumptions, to be read with the plot: words follow Zipf's law (p_v proportional to 1 / v), with 200
+tokens and 100 different words a document; each worker has as many documents of a batch, so that
+batches grow with the cluster; 16 workers share a node, to which lambda's rows go once; everything
+passes through the driver's one link, which sends and receives at the nominal rate and does not do
+both at once; time of computing grows like K; nothing is slow, lost or repeated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from scipy.optimize import nnls
+
+from benchmarks.cluster.steps import RESULTS, Measured
+from benchmarks.harness.rows import Row, Setup, information
+
+FILES: tuple[str, ...] = ()
+PICTURE = Path("docs") / "benchmarks" / "cluster.svg"
+WORKERS = (4, 8, 16, 32, 64, 128, 256)
+TOPICS = (100, 1_000, 10_000)
+VOCABULARIES = (100_000, 1_000_000)
+GBITS = (1.0, 10.0)
+PER_WORKER, TOKENS, PAIRS, PER_NODE = 2_000, 200, 100, 16
+
+
+@dataclass(frozen=True)
+class StepModel:
+    """Coefficients of one mode.
+
+    Attributes:
+        compute: seconds of a core for a pair and a topic, a.
+        latency: seconds of an exchange, however little is in it.
+        copy: seconds for a byte that goes through shared memory.
+        driver: seconds of the driver for a word and a topic in an exchange.
+        n_exchanges: in a step, E.
+    """
+
+    compute: float
+    latency: float
+    copy: float
+    driver: float
+    n_exchanges: float
+
+    def seconds(self, n_workers: int, n_topics: int, n_words: int, gbits: float) -> float:
+        """T(P), for batches of 2,000 documents a worker."""
+        n_pairs = PER_WORKER * PAIRS * n_workers
+        words = distinct(PER_WORKER * n_workers * TOKENS, n_words)
+        of_worker = distinct(PER_WORKER * TOKENS, n_words)
+        out, back = 4 * words * n_topics, 4 * of_worker * n_topics
+        nodes = -(-n_workers // PER_NODE)
+        network = 8 * (nodes * out + n_workers * back) / (gbits * 1e9)
+        exchange = self.latency + self.driver * words * n_topics
+        exchange += self.copy * (out + n_workers * back) + network
+        return self.work(n_topics, n_pairs) / n_workers + self.n_exchanges * exchange
+
+    def work(self, n_topics: int, n_pairs: float) -> float:
+        """Seconds of one core."""
+        return self.compute * n_pairs * n_topics
+
+    def efficiency(self, n_workers: int, n_topics: int, n_words: int, gbits: float) -> float:
+        """Time of computing over that of the step."""
+        alone = self.work(n_topics, PER_WORKER * PAIRS)
+        return alone / self.seconds(n_workers, n_topics, n_words, gbits)
+
+
+@lru_cache
+def distinct(n_tokens: int, n_words: int) -> float:
+    """Expected number of different words among tokens drawn by Zipf's law.
+
+    >>> round(distinct(1, 1000), 6), round(distinct(10**9, 1000))
+    (1.0, 1000)
+    """
+    p = 1 / np.arange(1, n_words + 1)
+    p /= p.sum()
+    return float(-np.expm1(n_tokens * np.log1p(-p)).sum())
+
+
+def fitted(measured: list[Measured], mode: str) -> StepModel:
+    """The model of a mode from its measured steps, by least squares in relative errors."""
+    some = [one for one in measured if one.mode == mode]
+    compute = [one.busy / (one.n_pairs * one.n_topics) for one in some]
+    # What is not computing: the rest of a step, by the number of exchanges and what is in them.
+    rest = np.array([one.seconds - one.busy / 2 for one in some]).clip(min=1e-6)
+    columns = np.array(
+        [
+            [
+                one.n_exchanges,
+                one.sent + one.received,
+                one.n_exchanges * one.n_words * one.n_topics,
+            ]
+            for one in some
+        ]
+    )
+    scale = np.where(columns.max(axis=0) > 0, columns.max(axis=0), 1.0)
+    found, _ = nnls(columns / scale / rest[:, None], np.ones(len(some)))
+    latency, copy, driver = found / scale
+    exchanges = float(np.mean([one.n_exchanges for one in some]))
+    return StepModel(float(np.median(compute)), latency, copy, driver, exchanges)
+
+
+def measure(setup: Setup) -> Iterator[Row]:
+    """Coefficients, how well they fit, and efficiency on larger clusters."""
+    if not RESULTS.exists():
+        raise FileNotFoundError(f"{RESULTS} is not there: run `scripts/bench cluster --only steps`")
+    measured = [Measured(**one) for one in json.loads(RESULTS.read_text())]
+    models = {mode: fitted(measured, mode) for mode in ("exact", "local")}
+    for mode, model in models.items():
+        errors = [
+            abs(predicted(model, one) / one.seconds - 1) for one in measured if one.mode == mode
+        ]
+        yield information(
+            f"{mode}: largest relative error of the fitted model",
+            100 * max(errors),
+            "%",
+            **vars(model),
+        )
+        for n_workers in (4, 16, 64, 256):
+            value = model.efficiency(n_workers, 1_000, 100_000, 10.0)
+            name = f"{mode}: predicted efficiency of {n_workers} workers"
+            yield information(f"{name}, K = 1,000, V = 100,000, 10 Gbit/s", value, "x")
+    if not setup.quick:
+        draw(models, PICTURE)
+
+
+def predicted(model: StepModel, one: Measured) -> float:
+    """Seconds of a measured step by the model: two workers, no network."""
+    exchange = model.latency * one.n_exchanges + model.copy * (one.sent + one.received)
+    exchange += model.driver * one.n_exchanges * one.n_words * one.n_topics
+    return model.work(one.n_topics, one.n_pairs) / 2 + exchange
+
+
+def draw(models: dict[str, StepModel], path: Path) -> None:
+    """Efficiency by workers: a panel for each network and vocabulary."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as plt
+
+    plt.rcParams["svg.hashsalt"] = "trustream"
+    figure, axes = plt.subplots(2, 2, figsize=(9, 6.5), sharex=True, sharey=True)
+    colours = dict(zip(TOPICS, ("#1f77b4", "#d95f02", "#1b7837"), strict=True))
+    for row, n_words in zip(axes, VOCABULARIES, strict=True):
+        for axis, gbits in zip(row, GBITS, strict=True):
+            for mode, style in (("local", "-"), ("exact", "--")):
+                for n_topics in TOPICS:
+                    values = [models[mode].efficiency(n, n_topics, n_words, gbits) for n in WORKERS]
+                    label = f"{mode}, K = {n_topics:,}"
+                    axis.plot(WORKERS, values, style, color=colours[n_topics], label=label)
+            axis.set_xscale("log", base=2)
+            axis.set_xticks(WORKERS, [str(n) for n in WORKERS])
+            axis.set_ylim(0, 1)
+            axis.set_title(f"V = {n_words:,}, {gbits:g} Gbit/s", fontsize=10)
+            axis.grid(alpha=0.3)
+    for axis in axes[1]:
+        axis.set_xlabel("workers")
+    for row in axes:
+        row[0].set_ylabel("predicted efficiency")
+    handles, labels = axes[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, ncols=3, loc="lower center", fontsize=9, frameon=False)
+    figure.tight_layout(rect=(0, 0.08, 1, 1))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)

@@ -1,0 +1,461 @@
+"""Corpora that workers read part by part: Parquet files, or all documents of a store.
+
+The driver looks at how long files are, or how many documents a store has, and divides a corpus into
+parts, always in the same way. A worker reads a part by itself, some documents at a time. What is
+computed for a part does not depend on who computes it, and results are put together in the order of
+parts: they are the same for any number of workers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from trustream.array_types import Array
+from trustream.cluster.errors import ClusterError
+from trustream.cluster.parquet_source import COUNTS, INDICES, N_WORDS, ParquetSource
+from trustream.feeds import NamedFile, find_files
+from trustream.feeds.items import Mark
+from trustream.feeds.parquet_rows import SUFFIXES
+from trustream.file_errors import readable
+from trustream.models.lda.batch import CountRows
+from trustream.store import open_store
+from trustream.store.addresses import shown_address
+from trustream.store.records import Documents
+from trustream.streaming.fitted_models import FittedModel, is_store
+from trustream.streaming.model_data import read_for_model
+from trustream.topics.documents import DocumentBatch
+from trustream.topics.stored_documents import over_words
+from trustream.topics.time_bins import as_seconds
+from trustream.word_counts import column_counts, word_columns
+
+# What a file with counts says of its words in its metadata, beside their number.
+WORDS = b"trustream.words"
+# Documents of a block, which are read and worked on together: those of `Store.scan`.
+BLOCK = 1000
+# Documents of a part, at least, where there are as many. Row groups of a file are not divided.
+_PART = 4 * BLOCK
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusPart:
+    """Documents that follow each other in a corpus: what one call on a worker reads.
+
+    Attributes:
+        number: of the part, from 0 on.
+        first: number of its first document in the corpus.
+        n_documents: how many there were when the corpus was looked at.
+        file: number of the file; 0 in a store.
+        begin, end: rows of the file; of a store numbers in the order of arrival, after `begin` and
+            up to `end`.
+    """
+
+    number: int
+    first: int
+    n_documents: int
+    file: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, eq=False)
+class CorpusBlock:
+    """Documents over the words of a model.
+
+    Attributes:
+        documents: counts in the model's columns, with keys and times.
+        n_tokens: (B,) words of each document, with those that the model does not know.
+        n_arrival: how many of them came without a time, and have that of their arrival.
+    """
+
+    documents: DocumentBatch
+    n_tokens: Array
+    n_arrival: int = 0
+
+
+class OpenCorpus(Protocol):
+    """A corpus that a worker reads from."""
+
+    def read(self, part: CorpusPart, model: FittedModel) -> Iterator[CorpusBlock]:
+        """The documents of a part, at most `BLOCK` at a time."""
+
+    def close(self) -> None:
+        """Let go of it."""
+
+
+class Corpus(Protocol):
+    """Where documents are; small, and can be pickled. A `Source` of workers."""
+
+    name: str
+    only_here: bool
+    parts: list[CorpusPart]
+
+    def open(self) -> Any:
+        """An `OpenCorpus`, on a worker."""
+
+    def identity(self) -> list[Any]:
+        """JSON values by which it is known again: what is in them changes when the corpus does."""
+
+    def check(self, model: FittedModel) -> None:
+        """Raise an error, or a warning, that all workers would raise."""
+
+
+def open_corpus(
+    source: str | Path | Sequence[str | Path], *, n_documents: int | None = None, **options: Any
+) -> Corpus:
+    """Look at a corpus: Parquet files, or a store.
+
+    Parameters
+    ----------
+    source : str, Path or sequence of them
+        A Parquet file, a folder of them, a pattern such as "docs/*.parquet", a list of files; or
+        the address of a store, all of whose documents are meant, held-out ones too. Workers must
+        find files under the same names, so that those of several machines need shared storage.
+    n_documents : int, default=None
+        Take the first so many documents only.
+    **options
+        How Parquet files of texts or words are read, see `trustream.feeds.Options`.
+
+    Examples
+    --------
+    >>> import pyarrow, tempfile
+    >>> from pyarrow import parquet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     table = pyarrow.table({"id": ["a", "b"], "text": ["A cat.", "Dogs bark"]})
+    ...     parquet.write_table(table, f"{folder}/pets.parquet")
+    ...     corpus = open_corpus(f"{folder}/*.parquet")
+    >>> [(part.first, part.n_documents) for part in corpus.parts]
+    [(0, 2)]
+    """
+    if isinstance(source, str | Path) and is_store(str(source)):
+        if options:
+            raise ValueError(
+                f"{', '.join(sorted(options))} say how files are read, and {shown_address(source)} "
+                "is a store"
+            )
+        return StoreCorpus(str(source), n_documents)
+    return ParquetCorpus(source, n_documents, options)
+
+
+class ParquetCorpus:
+    """Documents of Parquet files, in the order of their names and rows.
+
+    Files have texts or lists of words, as for `trustream ingest`, or `indices` and `counts`, as
+    `trustream.cluster.tokenise` writes them.
+    """
+
+    only_here = False
+
+    def __init__(
+        self,
+        source: str | Path | Sequence[str | Path],
+        n_documents: int | None = None,
+        options: dict[str, Any] | None = None,
+    ) -> None:
+        self.options = dict(options or {})
+        self.files = [_File.of(file.path, file.name) for file in parquet_files(source)]
+        one = isinstance(source, str | Path)
+        self.name = str(source) if one else f"{len(self.files)} files"
+        self.is_counted = all(file.is_counted for file in self.files)
+        if not self.is_counted and any(file.is_counted for file in self.files):
+            raise ValueError(
+                f"some files of {self.name} have {INDICES} and {COUNTS}, others have not: read "
+                "them one after the other"
+            )
+        self.parts = _file_parts([file.groups for file in self.files], n_documents)
+
+    def identity(self) -> list[Any]:
+        """Names, sizes and times of change of all files."""
+        return [[file.path, file.size, file.changed] for file in self.files]
+
+    def check(self, model: FittedModel) -> None:
+        """Read the first document, if there is one."""
+        if self.parts:
+            next(self.open().read(self.parts[0], model, 1))
+
+    def open(self) -> Any:
+        """Read what parts need."""
+        return _OpenParquet(self)
+
+
+class _OpenParquet:
+    is_fixed = True
+
+    def __init__(self, corpus: ParquetCorpus) -> None:
+        self._corpus = corpus
+        self._known: tuple[Any, dict[str, int]] = None, {}
+
+    def read(
+        self, part: CorpusPart, model: FittedModel, block: int = BLOCK
+    ) -> Iterator[CorpusBlock]:
+        file = self._corpus.files[part.file]
+        file.check_unchanged()
+        if self._corpus.is_counted:
+            yield from self._counted(file, part, model, block)
+            return
+        data = read_for_model(
+            model, file.path, format="parquet", **{"name": file.name, **self._corpus.options}
+        ).data
+        assert data.feed is not None
+        documents = data.feed.documents(Mark(part.begin, part.begin))
+        left = islice(documents, part.end - part.begin)
+        columns = self._columns(model)
+        while some := list(islice(left, block)):
+            words = [document.words for document in some]
+            times = [np.nan if document.time is None else document.time for document in some]
+            yield CorpusBlock(
+                DocumentBatch(
+                    column_counts(words, columns, len(model.words or ())),
+                    keys=[document.key for document in some],
+                    times=np.array(times) if self._corpus.options.get("time_column") else None,
+                ),
+                np.array([len(found) for found in words], np.float64),
+            )
+
+    def _columns(self, model: FittedModel) -> dict[str, int]:
+        words, columns = self._known
+        if words is not model.words:
+            columns = word_columns(model.words or ())
+            self._known = model.words, columns
+        return columns
+
+    def _counted(
+        self, file: _File, part: CorpusPart, model: FittedModel, block: int
+    ) -> Iterator[CorpusBlock]:
+        file.check_columns(model)
+        n_words, options = model.estimator.n_features_in_, self._corpus.options
+        # It keeps the row group that was read last, and no more.
+        opened = ParquetSource.of([file.path], n_words=n_words, memory=0).open()
+        keys = file.values(options.get("id_column", "id"), part.begin, part.end)
+        times = file.values(options.get("time_column"), part.begin, part.end)
+        if keys is None:
+            keys = [f"{file.name}:{row + 1}" for row in range(part.begin, part.end)]
+        for first in range(part.begin, part.end, block):
+            last = min(first + block, part.end)
+            here = slice(first - part.begin, last - part.begin)
+            found, _ = opened.read(np.arange(first, last))
+            batch = DocumentBatch(
+                CountRows(found.indptr, found.indices, found.counts, (last - first, n_words)),
+                keys=[str(key) for key in keys[here]],
+                times=None if times is None else as_seconds(times[here]),
+            )
+            yield CorpusBlock(batch, _row_sums(found))
+
+    def close(self) -> None:
+        """Nothing is open between two parts."""
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A Parquet file as it was when the corpus was looked at."""
+
+    path: str
+    name: str
+    size: int
+    changed: int
+    groups: tuple[int, ...]
+    is_counted: bool
+    n_words: int | None
+    words: str | None
+
+    @classmethod
+    def of(cls, path: Path, name: str) -> _File:
+        absolute = os.path.abspath(path)
+        with readable(name):
+            from pyarrow import parquet
+
+            status = os.stat(absolute)
+            file = parquet.ParquetFile(absolute)
+            metadata = file.metadata
+            groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+            is_counted = {INDICES, COUNTS} <= set(file.schema_arrow.names)
+            said = file.schema_arrow.metadata or {}
+        return cls(
+            path=absolute,
+            name=name,
+            size=status.st_size,
+            changed=status.st_mtime_ns,
+            groups=tuple(groups),
+            is_counted=is_counted,
+            n_words=int(said[N_WORDS]) if N_WORDS in said else None,
+            words=said[WORDS].decode() if WORDS in said else None,
+        )
+
+    def check_columns(self, model: FittedModel) -> None:
+        """Raise an error if the columns of a file with counts are not those of a model."""
+        n_words = model.estimator.n_features_in_
+        if self.n_words is not None and self.n_words != n_words:
+            raise ValueError(
+                f"{self.name} has counts of {self.n_words} words, and {model.title} has {n_words}: "
+                "tokenise texts with the words of the model"
+            )
+        if self.words is not None and model.words and self.words != words_digest(model.words):
+            raise ValueError(
+                f"{self.name} has counts of other words than {model.title} knows: tokenise texts "
+                "with the words of the model"
+            )
+
+    def check_unchanged(self) -> None:
+        """Raise an error if there is no such file on this machine, or another one."""
+        try:
+            status = os.stat(self.path)
+        except OSError as error:
+            raise ClusterError(
+                f"the worker on {socket.gethostname()} cannot read {self.path} ({error.strerror}): "
+                "files must be on storage that all machines share, under the same name"
+            ) from error
+        # Times of change may differ between the machines of a file system.
+        if status.st_size != self.size:
+            raise ClusterError(
+                f"{self.path} has {status.st_size} bytes on {socket.gethostname()}, and had "
+                f"{self.size} when the work began: leave files as they are until it is done"
+            )
+
+    def values(self, column: str | None, begin: int, end: int) -> list[Any] | None:
+        """Values of some rows in a column; None if there is no such column."""
+        from pyarrow import parquet
+
+        file = parquet.ParquetFile(self.path)
+        if column is None or column not in file.schema_arrow.names:
+            return None
+        starts = np.cumsum([0, *self.groups])
+        within = (starts[1:] > begin) & (starts[:-1] < end)
+        groups = np.flatnonzero(within).tolist()
+        first = begin - int(starts[groups[0]])
+        found = file.read_row_groups(groups, [column])[column]
+        values: list[Any] = found.slice(first, end - begin).to_pylist()
+        return values
+
+
+class StoreCorpus:
+    """All documents of a store in the order of their arrival, held-out ones too.
+
+    Documents that come after the corpus was looked at are not in it.
+    """
+
+    def __init__(self, address: str, n_documents: int | None = None) -> None:
+        with open_store(address, create=False) as store:
+            # Another machine has not this one's environment and files with passwords.
+            self.url, self.name = store.url, store.name
+            ends = store.block_ends(BLOCK)
+            n = store.totals().documents
+        self.only_here = "://" not in self.url
+        if n_documents is not None:
+            n, ends = min(n, n_documents), ends[: -(-n_documents // BLOCK)]
+        step = _PART // BLOCK
+        starts = [-1, *ends[step - 1 : -1 : step]]
+        self.parts = [
+            CorpusPart(i, i * _PART, min(_PART, n - i * _PART), 0, after, until)
+            for i, (after, until) in enumerate(pairwise([*starts, *ends[-1:]]))
+        ]
+
+    def identity(self) -> list[Any]:
+        """Its name, and where its parts end."""
+        return [self.name, *([part.n_documents, part.end] for part in self.parts)]
+
+    def check(self, model: FittedModel) -> None:
+        """A model without words cannot read the documents of a store."""
+        if model.words is None:
+            raise ValueError(
+                f"{model.title} does not say which word each of its columns is: give a model with "
+                "words (set_words)"
+            )
+
+    def open(self) -> Any:
+        """A connection of its own."""
+        return _OpenStore(self.url)
+
+
+class _OpenStore:
+    def __init__(self, url: str) -> None:
+        self._store: Any = open_store(url, create=False)
+
+    def read(self, part: CorpusPart, model: FittedModel) -> Iterator[CorpusBlock]:
+        blocks = self._store.scan(BLOCK, after=part.begin, until=part.end)
+        left = part.n_documents
+        for documents, counts in over_words(self._store, blocks, model.words or ()):
+            n_tokens, arrival = _row_sums(documents), documents.arrival
+            batch = DocumentBatch(counts, keys=documents.keys, times=documents.times)
+            if batch.size > left:
+                batch, n_tokens = batch.part(0, left), n_tokens[:left]
+                arrival = None if arrival is None else arrival[:left]
+            n_arrival = 0 if arrival is None else int(np.count_nonzero(arrival))
+            yield CorpusBlock(batch, n_tokens, n_arrival)
+            left -= batch.size
+            if not left:
+                return
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def words_digest(words: Sequence[str]) -> str:
+    """Return what tells one vocabulary from another, for the metadata of files.
+
+    >>> words_digest(["cat", "dog"]) == words_digest(["dog", "cat"])
+    False
+    """
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()
+
+
+def _row_sums(documents: Documents) -> Array:
+    sums = np.add.reduceat(np.append(documents.counts, 0.0), documents.indptr[:-1])
+    sums[np.diff(documents.indptr) == 0] = 0.0
+    return sums.astype(np.float64)
+
+
+def parquet_files(source: str | Path | Sequence[str | Path]) -> list[NamedFile]:
+    """Return the Parquet files of files, folders and patterns, in order, each once.
+
+    Raises
+    ------
+    ValueError
+        If there are none, or some that cannot be read.
+    """
+    files: dict[Path, NamedFile] = {}
+    for one in [source] if isinstance(source, str | Path) else source:
+        found = find_files(one, "parquet")
+        if found.unreadable:
+            why = "; ".join(f"{path}: {reason}" for path, reason in found.unreadable)
+            raise ValueError(f"cannot read {why}")
+        listed = found.files
+        if Path(one).is_dir():
+            # Names that begin so are about the others, by the custom of Parquet's readers.
+            named = (file for file in listed if not file.path.name.startswith("_"))
+            listed = [file for file in named if file.path.suffix.lower() in SUFFIXES]
+        for file in listed:
+            files.setdefault(file.path.absolute(), file)
+    if not files:
+        raise ValueError(f"there are no Parquet files (.parquet, .pq) in {source}")
+    return list(files.values())
+
+
+def _file_parts(groups: Sequence[Sequence[int]], n_documents: int | None) -> list[CorpusPart]:
+    """Parts of files with so many rows in each row group.
+
+    >>> [(part.file, part.begin, part.end) for part in _file_parts([[3000, 2000, 10], [7]], None)]
+    [(0, 0, 5000), (0, 5000, 5010), (1, 0, 7)]
+    >>> [part.n_documents for part in _file_parts([[3000, 2000, 10], [7]], 4001)]
+    [4001]
+    """
+    parts: list[CorpusPart] = []
+    first = 0
+    for file, sizes in enumerate(groups):
+        begin = end = 0
+        for i, size in enumerate(sizes):
+            end += size
+            if end > begin and (end - begin >= _PART or i == len(sizes) - 1):
+                left = end - begin if n_documents is None else min(end - begin, n_documents - first)
+                if left <= 0:
+                    return parts
+                parts.append(CorpusPart(len(parts), first, left, file, begin, begin + left))
+                first, begin = first + left, end
+    return parts
