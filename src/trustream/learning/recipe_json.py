@@ -46,9 +46,16 @@ _FIELDS = {
     "equal_documents": number(least=0.0),
     "least_separation": number(least=0.0),
     "settling": optional(number(above=0.0)),
+    "least_steps_per_pass": integer(1),
 }
 # Recipes of earlier checkpoints do not have them.
-_MAY_LACK = ("data_multiple", "equal_documents", "least_separation", "settling")
+_MAY_LACK = (
+    "data_multiple",
+    "equal_documents",
+    "least_separation",
+    "settling",
+    "least_steps_per_pass",
+)
 
 
 def to_json(recipe: Recipe) -> dict[str, Any]:
