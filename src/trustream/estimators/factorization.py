@@ -79,9 +79,9 @@ class PoissonFactorization(FittedFactors):
     max_iter : int, default=10
         Most passes of `fit` over the users; draws for "streaming-batch"; "streaming-vb" makes one.
     batch_size : int or None, default=None
-        Most users of a step of `fit`; None takes as many as have about 60,000 counts, or a
-        twentieth of the users if that is less; 1,000 for "streaming-vb", 50,000 for
-        "streaming-batch".
+        Most users of a step of `fit`; None takes as many as have about 60,000 counts, 600 for
+        each component if that is more, or a fiftieth of the users if that is less; 1,000 for
+        "streaming-vb", 50,000 for "streaming-batch".
     inner_iter : int or None, default=None
         Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is

@@ -53,8 +53,10 @@ EXACT_STEPS = 30
 # matters where data are plenty, and less is better where they are few (docs/notes/defaults.md).
 _MIXTURE_MULTIPLE = 3.0
 
-# The same of Poisson factorisation.
+# The same of Poisson factorisation, and its steps in a pass: planted components were all found in
+# batches of a fiftieth of the users, and not in twice as large ones (docs/notes/defaults.md).
 _FACTORS_MULTIPLE = 3.0
+_FACTORS_STEPS_PER_PASS = 50
 
 # --- regressions
 # Passes of what runs until it converges, at most, and of the others; pairs of a trust-region step.
@@ -266,7 +268,7 @@ def for_factorization(
 ) -> Recipe:
     """The recipe of Poisson factorisation; arguments as in `trustream.PoissonFactorization`.
 
-    Batches are those of LDA, a count being a token.
+    Batches have as many counts as those of LDA have tokens, or a fiftieth of the users.
     """
     algorithm = algorithms.get(method)
     both = ("item_rate", "activity_rate")
@@ -278,7 +280,7 @@ def for_factorization(
         cooldown=cooldown,
         batch_size=batch_size or algorithm.batch_size,
         batch_tokens=max(_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components),
-        batch_least_part=_LEAST_PART,
+        batch_least_part=1.0,
         max_iter=max_iter,
         effort=Effort(inner_iter or algorithm.n_inner or _PAIRS, n_local),
         local_tol=local_tol,
@@ -286,6 +288,7 @@ def for_factorization(
         learn=(learn_priors,) if isinstance(learn_priors, str) else both if learn_priors else (),
         population=_number(population),
         data_multiple=_FACTORS_MULTIPLE if population == "auto" else 0.0,
+        least_steps_per_pass=_FACTORS_STEPS_PER_PASS,
     )
 
 

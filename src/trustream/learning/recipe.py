@@ -15,7 +15,7 @@ from trustream.inference.schedules import Schedule
 from trustream.inference.state import State
 
 # Fewer steps than these leave topics unused: batches are at most this share of the data, ...
-_LEAST_STEPS_PER_PASS = 20
+LEAST_STEPS_PER_PASS = 20
 # ... and where there would be fewer steps in all, they shrink, down to a part of their size.
 # After as many, a stream has found its topics, and they settle.
 LEAST_STEPS = 100
@@ -79,6 +79,7 @@ class Recipe:
             points for each component, in which all components are equally frequent.
         least_separation: a step whose data points tell components apart by less, from 0 to 1,
             leaves the prior of local parameters as it is; 0 learns it from any.
+        least_steps_per_pass: a batch is at most so small a part of all data.
         settling: steps after which the rate of a stream falls like 1/t (`streaming.clock`); None
             never.
         n_parts: P, parts of a batch whose statistics are added up (`inference.divided`). The same
@@ -110,6 +111,7 @@ class Recipe:
     settling: float | None = None
     n_parts: int = 1
     exact_steps: int | None = None
+    least_steps_per_pass: int = LEAST_STEPS_PER_PASS
 
     @property
     def has_population(self) -> bool:
@@ -171,7 +173,7 @@ or None for the documents that there are
         n_documents = size.n_documents
         wanted = self.batch_tokens * n_documents / max(size.n_tokens, 1.0)
         enough = max(self.batch_least_part * wanted, n_documents * self.max_iter / LEAST_STEPS)
-        return max(1, int(min(wanted, enough, n_documents / _LEAST_STEPS_PER_PASS)))
+        return max(1, int(min(wanted, enough, n_documents / self.least_steps_per_pass)))
 
     def effort_at(self, n_steps: int, looks: float) -> Effort:
         """The effort of a step.

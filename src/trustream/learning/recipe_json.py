@@ -48,6 +48,7 @@ _FIELDS = {
     "settling": optional(number(above=0.0)),
     "n_parts": integer(1),
     "exact_steps": optional(integer(0)),
+    "least_steps_per_pass": integer(1),
 }
 # Recipes of earlier checkpoints do not have them.
 _MAY_LACK = (
@@ -57,6 +58,7 @@ _MAY_LACK = (
     "settling",
     "n_parts",
     "exact_steps",
+    "least_steps_per_pass",
 )
 
 
