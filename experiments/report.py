@@ -40,7 +40,7 @@ preference to the substitutes:
 | with text | a MediaWiki dump: `*.xml`, `*.xml.bz2` | `wiki_en.npz` |
 | with ratings | `combined_data_*.txt` of Netflix | `ratings.csv` or `ratings.dat` of MovieLens, \
 else `movietweetings.npz` |
-| `stream-gap` | none: not in the paper | `wiki_en.npz`, `wiki_simple.npz`, \
+| `stream-gap`, `gibbs-gap` | none: not in the paper | `wiki_en.npz`, `wiki_simple.npz`, \
 `newsgroups20.jsonl.xz` |
 
 The words of a dump are those in `wiki_vocabulary.txt` if that file exists, or else those that occur
