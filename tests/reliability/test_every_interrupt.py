@@ -52,7 +52,7 @@ def cases() -> dict[str, Callable[[], tuple[Any, Step]]]:
 
     def again(name: str) -> tuple[Any, Step]:
         made, data = estimators()[name]
-        made.set_params(n_jobs=1, max_iter=2, n_init=1)
+        made.set_params(n_jobs=1, max_iter=1, batch_size=20, n_init=1)
         made.fit(data[:, :40])
         return made, lambda it: it.fit(data[ROWS])
 
