@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from contextlib import nullcontext
 from functools import cache
 from typing import Any, Self
 
@@ -252,11 +253,12 @@ class VariationalEstimator(Bounds):
     def _step_as(self, draft: Self, X: Any) -> None:
         """Take a step on these rows as a draft does, in which more may have been changed."""
         before = self.__dict__.get("_kept")
-        info = draft._learn(X)
-        # The step is done with this call, and not before.
-        self._become(draft)
-        if before is not None:
-            before.replaced()
+        with nullcontext() if before is None else before.lock:
+            info = draft._learn(X)
+            # The step is done with this call, and not before.
+            self._become(draft)
+            if before is not None:
+                before.replaced()
         if self.callback is not None:
             self.callback(self._shown, info)
 

@@ -16,7 +16,7 @@ from trustream import persist
 from trustream._schema import Array, Described, check_entries
 from trustream.estimators import saving
 from trustream.inference.population import published
-from trustream.inference.restoring import Restorable
+from trustream.inference.restoring import ReplacedError, Restorable
 from trustream.inference.state import State
 from trustream.learning import state_arrays
 
@@ -35,7 +35,14 @@ class Fitted(BaseEstimator):
 
     @property
     def _state(self) -> State:
-        return self._kept.value
+        while True:
+            kept = self._kept
+            try:
+                return kept.value
+            except ReplacedError:
+                if kept is self._kept:
+                    raise
+                # Another thread has taken a step just now.
 
     @_state.setter
     def _state(self, state: State) -> None:

@@ -5,18 +5,19 @@ neither the old model nor the new one behind; an interrupt may come at any momen
 a state between steps keeps it as a `Restorable`, and has the step say, before it overwrites
 anything, how to put that back:
 
-    state = kept.value
-    new, info = step(state, protect=kept.protect)
-    kept = Restorable(new)  # the step is done with this assignment, and not before
+    with kept.lock:
+        new, info = step(kept.value, protect=kept.protect)
+        kept = Restorable(new)  # the step is done with this assignment, and not before
 
 An exception before the last line leaves `kept` with what puts the old value back, and whoever asks
 for the value next gets the one from before the step. Nothing has to be done when the exception
-comes, so further interrupts do no harm either. Who may have shared the old `kept` with others calls
-`kept.replaced()` after the last line.
+comes, so further interrupts do no harm either. Who may have shared the old `kept` with others, as
+with other threads, calls `kept.replaced()` after the last line.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
@@ -25,6 +26,10 @@ import numpy as np
 T = TypeVar("T")
 # Puts something back as it was. It may be called again after it was itself interrupted.
 Undo = Callable[[], None]
+
+
+class ReplacedError(RuntimeError):
+    """Something was asked of a state that a later step has replaced."""
 
 
 class Restorable(Generic[T]):
@@ -38,21 +43,25 @@ class Restorable(Generic[T]):
     [1, 2, 3]
     """
 
-    __slots__ = ("_now",)
+    __slots__ = ("_now", "lock")
 
     def __init__(self, value: T) -> None:
+        # Held while a step is taken: a thread that asks for the value meanwhile waits, and does not
+        # take what the step has overwritten so far for something to be put back.
+        self.lock = threading.RLock()
         # One attribute, so that an interrupt comes before a change of both or after it.
         self._now: tuple[T, tuple[Undo, ...]] | None = (value, ())
 
     @property
     def value(self) -> T:
         """The value, put back first if a step has begun to overwrite it."""
-        value, undos = self._current
-        if undos:
-            for undo in reversed(undos):
-                undo()
-            self._now = (value, ())
-        return value
+        with self.lock:
+            value, undos = self._current
+            if undos:
+                for undo in reversed(undos):
+                    undo()
+                self._now = (value, ())
+            return value
 
     def protect(self, undo: Undo) -> None:
         """Note how to put the value back, before something overwrites it."""
@@ -69,14 +78,14 @@ class Restorable(Generic[T]):
         >>> kept.value
         Traceback (most recent call last):
         ...
-        RuntimeError: the model has learned since this was taken from it: ask the model again
+        trustream.inference.restoring.ReplacedError: the model has learned since this was taken ...
         """
         self._now = None
 
     @property
     def _current(self) -> tuple[T, tuple[Undo, ...]]:
         if self._now is None:
-            raise RuntimeError(
+            raise ReplacedError(
                 "the model has learned since this was taken from it: ask the model again"
             )
         return self._now
