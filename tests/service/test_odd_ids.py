@@ -31,8 +31,9 @@ def ids_of(address: str) -> set[str]:
         return {key for documents in store.scan() for key in documents.keys}
 
 
-@pytest.mark.parametrize("by", ["parameter", "path"])
-@pytest.mark.parametrize("compute", ["here", "apart"])
+@pytest.mark.parametrize(
+    ("by", "compute"), [("parameter", "here"), ("path", "here"), ("parameter", "apart")]
+)
 def test_through_the_api(
     path: str, client_of: Callable[..., httpx.Client], by: str, compute: str
 ) -> None:
