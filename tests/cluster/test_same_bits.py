@@ -126,8 +126,8 @@ def pattern(tmp_path_factory: pytest.TempPathFactory) -> str:
     return corpora.write(tmp_path_factory.mktemp("parquet"))
 
 
-def lda(n_topics: int = 20) -> LatentDirichletAllocation:
-    return LatentDirichletAllocation(n_topics, random_state=1, max_iter=2, n_init=1)
+def lda(n_topics: int = 20, **options: Any) -> LatentDirichletAllocation:
+    return LatentDirichletAllocation(n_topics, random_state=1, max_iter=2, n_init=1, **options)
 
 
 _SLOW = pytest.mark.slow
@@ -136,14 +136,13 @@ _SLOW = pytest.mark.slow
 @pytest.mark.parametrize(
     ("n_workers", "n_topics", "exact_steps"),
     [
-        (2, 20, EXACT),
-        (2, 20, LOCAL),
+        (2, 20, LOCAL),  # the first steps are exact
         *(
             pytest.param(n, k, way, marks=_SLOW)
             for n in (1, 2, 4)
             for k in (20, 200)
             for way in (EXACT, LOCAL)
-            if (n, k) != (2, 20)
+            if (n, k, way) != (2, 20, LOCAL)
         ),
     ],
 )
@@ -157,10 +156,10 @@ def test_parquet_files(
     assert found.n_iter_ == one.n_iter_ == 2
 
 
-def test_a_fit_of_one_part_is_the_estimators_own(pattern: str) -> None:
-    found = fit(lda(), pattern, workers=0, n_parts=1)
-    plain = lda().fit(corpora.COUNTS)
-    np.testing.assert_allclose(found.components_, plain.components_, rtol=2e-4)
+def test_a_fit_in_parts_is_the_estimators_own_but_for_rounding(pattern: str) -> None:
+    found = fit(lda(learn_priors=False), pattern, workers=0, n_parts=3)
+    plain = lda(learn_priors=False).fit(corpora.COUNTS)
+    np.testing.assert_allclose(found.components_, plain.components_, rtol=1e-3)
 
 
 @pytest.mark.parametrize(
@@ -178,6 +177,11 @@ def test_estimators_that_are_refused(pattern: str, options: dict[str, Any], mess
     with pytest.raises(ValueError, match=message):
         fit(estimator, pattern, workers=0)
     assert estimator.__dict__ == before
+
+
+def test_one_part_is_refused(pattern: str) -> None:
+    with pytest.raises(ValueError, match="n_parts is 1; on a cluster give 2 or more"):
+        fit(lda(), pattern, workers=0, n_parts=1)
 
 
 def test_files_that_are_refused(tmp_path: Path) -> None:

@@ -53,6 +53,23 @@ def check_trainable(model: StreamModel) -> None:
         )
 
 
+def check_parts(n_parts: int) -> None:
+    """Refuse fewer parts than two: a batch in one part is computed in one process.
+
+    Raises:
+        ValueError: says what came.
+
+    >>> check_parts(1)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_parts is 1; on a cluster give 2 or more, such as the number of workers
+    """
+    if n_parts < 2:
+        raise ValueError(
+            f"n_parts is {n_parts}; on a cluster give 2 or more, such as the number of workers"
+        )
+
+
 class ClusterEngine:
     """Draws, computes and scores on the workers of a pool; see `streaming.engine.Engine`.
 
@@ -83,6 +100,7 @@ class ClusterEngine:
     def recipe(self, recipe: Recipe) -> Recipe:
         """With parts."""
         n_parts = self._n_parts or (recipe.n_parts if recipe.n_parts > 1 else N_PARTS)
+        check_parts(n_parts)
         return with_parts(recipe, n_parts, self._exact_steps)
 
     def learner(self, learner: Learner) -> Learner:

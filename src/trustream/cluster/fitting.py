@@ -14,6 +14,7 @@ import numpy as np
 from trustream.cluster.addresses import parse_address
 from trustream.cluster.connection import connected
 from trustream.cluster.driver_memory import check_driver
+from trustream.cluster.engine import N_PARTS, check_parts
 from trustream.cluster.executor import ClusterExecutor
 from trustream.cluster.parquet_source import ParquetSource
 from trustream.cluster.pool import Call, Pool
@@ -33,8 +34,8 @@ from trustream.models.lda.parts import excerpt_of_lambda
 from trustream.models.protocol import Rows
 from trustream.tokenisers import Tokenise
 
-# Parts of a batch if nobody says how many, and documents that are counted in one call.
-_N_PARTS, _COUNTED = 8, 20_000
+# Documents that are counted in one call.
+_COUNTED = 20_000
 
 
 def fit(
@@ -44,7 +45,7 @@ def fit(
     cluster: str = "local",
     workers: int | None = None,
     worker_threads: int = 1,
-    n_parts: int = _N_PARTS,
+    n_parts: int = N_PARTS,
     exact_steps: int | None = None,
     words: Sequence[str] | None = None,
     n_words: int | None = None,
@@ -113,9 +114,8 @@ def fit(
     True
     """
     source = ParquetSource.of(files, words=words, n_words=n_words, column=column, tokenise=tokenise)
+    check_parts(n_parts)
     recipe = replace(_recipe(estimator), n_parts=n_parts, exact_steps=exact_steps)
-    if n_parts < 1:
-        raise ValueError(f"n_parts is {n_parts}; give a number of parts, 1 or more")
     check_driver(
         estimator.n_components, source.n_words, str(np.dtype(estimator.dtype)), mean=False,
         saves=False,
@@ -139,6 +139,7 @@ class _Here:
     """A pool of one worker that is this process."""
 
     n_workers = size = 1
+    ready_places = (0,)
 
     def __init__(self, source: Source, n_threads: int) -> None:
         self._worker = Worker(source, n_threads)
@@ -146,9 +147,6 @@ class _Here:
 
     def put(self, value: Any) -> Any:
         return value
-
-    def ready_places(self, n: int) -> list[int]:
-        return [0]
 
     def run(self, calls: Sequence[Call]) -> list[Any]:
         return self.finish(self.start(calls))

@@ -18,13 +18,11 @@ from trustream.cluster.errors import StaleRowsError
 from trustream.cluster.shared_arrays import for_kernels
 from trustream.cluster.sources import Numbers
 from trustream.cluster.worker import Kept, Worker
-from trustream.inference.divided import Work, part_bounds, went_on
-from trustream.models.lda import LdaModel
+from trustream.inference.divided import LocalStep, Subproblem, Work, part_bounds, went_on
+from trustream.models.lda import LdaModel, LdaPrior
 from trustream.models.lda import smoothing as lda_smoothing
 from trustream.models.lda.batch import CountRows, WordBatch
-from trustream.models.lda.parts import Excerpt, WordOutline
-from trustream.streaming.lda.model import TopicStream
-from trustream.streaming.lda.score import score_batch
+from trustream.models.lda.parts import Excerpt, WordOutline, excerpt_of_lambda
 
 # Batches of which a worker keeps parts: this one, the next, and those that are scored.
 _BATCHES = 4
@@ -73,9 +71,15 @@ class _Part(NamedTuple):
     fetched: Fetched
 
 
-def warm_up(worker: Worker, method: str, dtype: str) -> None:
-    """Compile what steps and scores need, so that the first ones are as quick as any."""
-    TopicStream(method=method, dtype=dtype).warm_up()
+def warm_up(worker: Worker, dtype: str) -> None:
+    """Compile what parts need, so that the first ones are as quick as any."""
+    model = LdaModel(2, 3, dtype=dtype)
+    ends, columns = np.array([0, 2, 4]), np.array([0, 1, 1, 2], np.int32)
+    batch = model.batch(CountRows(ends, columns, np.ones(4, np.float32), (2, 3)), slice(None))
+    prior = LdaPrior.of(0.1, 0.1, 2, 3)
+    excerpt = excerpt_of_lambda(model.initial(prior, np.random.default_rng(0)), prior, batch.words)
+    for work in (LocalStep(2, 0.0), Subproblem(0.5, 2, 2, 2, 0.0)):
+        went_on(model, excerpt, work, batch, None)
 
 
 def fetch(worker: Worker, model: LdaModel, requests: Sequence[PartRequest]) -> list[Fetched]:
@@ -170,6 +174,9 @@ def score(
     worker: Worker, model: LdaModel, request: PartRequest, excerpt: Excerpt, seed: int
 ) -> Any:
     """The score of held-out documents (`streaming.lda.score`)."""
+    # What it imports takes seconds, and few workers score.
+    from trustream.streaming.lda.score import score_batch
+
     usable, batch = for_kernels(excerpt), _part(worker, model, request).batch
     own = _model(worker, model)
     return score_batch(own, usable.lambda_, usable.prior, usable.part(batch), seed)

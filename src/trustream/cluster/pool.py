@@ -23,6 +23,8 @@ from trustream.cluster.worker import Worker, WorkerPlace
 _LOOK = 0.25
 # A call is a straggler if it takes so many seconds, and so many times the median of the others.
 _LONG, _TIMES = 2.0, 4.0
+# Or so many seconds, if there are no others.
+_ALONE = 30.0
 # Seconds after which a worker that was overtaken and still has not answered is replaced.
 _HANGS = 60.0
 # Workers that die one after the other before one gets ready, and times that one call is lost with
@@ -212,11 +214,11 @@ class Pool:
         """Workers that there should be."""
         return len(self._slots)
 
-    def ready_places(self, n: int) -> list[int]:
-        """Numbers of n workers, of those that are ready first."""
+    @property
+    def ready_places(self) -> list[int]:
+        """Numbers of the workers that calls should be given to; of all, if none is ready."""
         ready = [slot.number for slot in self._slots if slot.is_ready and not slot.overtaken]
-        others = [slot.number for slot in self._slots if slot.number not in ready]
-        return [*ready, *others][:n]
+        return ready or [slot.number for slot in self._slots]
 
     @property
     def statistics(self) -> list[WorkerStatistics]:
@@ -352,7 +354,7 @@ class Pool:
         ready = [slot for slot in self._slots if slot.is_ready and slot is not besides]
         prompt = [slot for slot in ready if not slot.overtaken] or ready
         if besides is not None:
-            prompt = [slot for slot in prompt if not slot.running and not slot.overtaken]
+            prompt = [slot for slot in ready if not slot.overtaken]
         if not prompt:
             return
         wanted = open_.call.place % len(self._slots)
@@ -410,12 +412,13 @@ class Pool:
     def _help(self, pending: Pending) -> None:
         """Have calls that take far longer than others made on a second worker as well."""
         now = time.monotonic()
-        usual = median(pending.seconds) if pending.seconds else 0.0
+        # Without any to compare with, only the patient wait.
+        long = max(_LONG, _TIMES * median(pending.seconds)) if pending.seconds else _ALONE
         for open_ in pending.open.values():
             if len(open_.running) != 1 or open_.call.alone:
                 continue
             (running,) = open_.running.values()
-            if now - running.since > max(_LONG, _TIMES * usual) and pending.seconds:
+            if now - running.since > long:
                 self._submit(open_, besides=running.slot)
 
     # --- end

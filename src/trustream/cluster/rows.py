@@ -33,10 +33,10 @@ def by_worker(
     pool: Pool, requests: Sequence[PartRequest], make: Callable[[list[PartRequest]], Call]
 ) -> list[Call]:
     """One call for each worker that has parts: neighbours go to the same one."""
-    n_calls = max(1, min(pool.n_workers, len(requests)))
-    groups = [list(group) for group in np.array_split(np.arange(len(requests)), n_calls)]
+    places = pool.ready_places[: max(1, len(requests))]
+    groups = [list(group) for group in np.array_split(np.arange(len(requests)), len(places))]
     calls = []
-    for place, group in zip(pool.ready_places(n_calls), groups, strict=True):
+    for place, group in zip(places, groups, strict=True):
         some = [requests[number] for number in group]
         n_documents = sum(request.numbers.size for request in some)
         calls.append(replace(make(some), place=place, n_documents=n_documents))

@@ -15,7 +15,6 @@ from trustream.cluster.engine import ClusterEngine, check_trainable
 from trustream.cluster.pool import Call, Pool
 from trustream.cluster.sources import StoreSource
 from trustream.store.protocol import Store
-from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import DEFAULT_NAME, load_settings
 
 
@@ -84,7 +83,6 @@ def cluster_engine(
         connected(address, n_cpus=n_cpus, object_store_bytes=object_store_bytes),
         Pool(source, workers, n_threads=worker_threads) as pool,
     ):
-        kind = model or TopicStream()
-        warm_up = part_calls.warm_up, (kind.method, kind.dtype)
+        warm_up = part_calls.warm_up, ("float32" if model is None else model.dtype,)
         pool.run([Call(*warm_up, place=place) for place in range(pool.size)])
         yield ClusterEngine(pool, n_parts, exact_steps, memory)

@@ -1,0 +1,259 @@
+"""Workers, nodes and drivers that die while a model is trained: the same numbers as without."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.cluster import corpora
+from tests.cluster.conftest import OBJECT_STORE
+from tests.helpers import snapshot
+from trustream import StreamTrainer, open_store
+from trustream.cluster import pool as pool_module
+from trustream.cluster.engine import ClusterEngine
+from trustream.cluster.pool import Pool
+from trustream.cluster.sources import StoreSource
+from trustream.store.records import Record
+from trustream.streaming.engine import Here
+from trustream.streaming.lda.model import TopicStream
+from trustream.streaming.published import load_checkpoint
+from trustream.streaming.setup import prepare
+from trustream.streaming.trainer_status import trainer_status
+
+
+@pytest.fixture(scope="module")
+def address(server: Any) -> str:
+    return corpora.fill(f"{server.url}&schema=cluster_faults", 600)
+
+
+@pytest.fixture(scope="module")
+def pool(ray_cluster: Any, address: str) -> Iterator[Pool]:
+    with Pool(StoreSource(address), 3) as pool:
+        yield pool
+
+
+def kill_a_worker(pool: Pool, rng: np.random.Generator) -> bool:
+    """SIGKILL one that is ready; whether there was one."""
+    places = [worker.place for worker in pool.statistics if worker.place is not None]
+    if not places:
+        return False
+    victim = places[rng.integers(len(places))]
+    try:
+        os.kill(victim.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return False  # it is dead, and nobody has noticed yet
+    return True
+
+
+def until_done(n: int, act: Callable[[], bool], pause: float) -> Callable[[Any], bool]:
+    """A callback of a run that ends it once something was done n times in another thread."""
+    done, ended = [0], threading.Event()
+
+    def work() -> None:
+        while done[0] < n and not ended.is_set():
+            time.sleep(pause)
+            done[0] += act()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+
+    def callback(info: Any) -> bool:
+        return not thread.is_alive()
+
+    return callback
+
+
+def disturbed(address: str, pool: Pool, name: str, callback: Callable[[Any], bool]) -> Any:
+    """The checkpoint of a model whose training goes on until the callback ends it."""
+    options = {"batch_size": 100, "score_every": 5, "random_state": 3}
+    with open_store(address, create=False) as store:
+        engine = ClusterEngine(pool, 8, 10)
+        with StreamTrainer(store, 20, name=name, engine=engine, **options) as trainer:
+            trainer.run(callback=callback)
+            return trainer.checkpoint()
+
+
+def undisturbed(address: str, name: str, steps: int) -> Any:
+    options = {"batch_size": 100, "score_every": 5, "random_state": 3}
+    with open_store(address, create=False) as store:
+        with StreamTrainer(store, 20, name=name, engine=Here(8, 10), **options) as trainer:
+            trainer.run(steps=steps)
+            return trainer.checkpoint()
+
+
+def check_killed(address: str, pool: Pool, n: int) -> None:
+    rng = np.random.default_rng(n)
+    deaths = sum(worker.n_deaths for worker in pool.statistics)
+    pause = 0.3 + 0.4 * rng.random()
+    end = until_done(n, lambda: kill_a_worker(pool, rng), pause)
+    found = disturbed(address, pool, f"killed {n}", end)
+    plain = undisturbed(address, f"not killed {n}", found.state.n_steps)
+    assert snapshot(found.state) == snapshot(plain.state)
+    assert (found.clock, found.draws, found.others) == (plain.clock, plain.draws, plain.others)
+    assert sum(worker.n_deaths for worker in pool.statistics) > deaths
+
+
+def test_workers_are_killed(address: str, pool: Pool) -> None:
+    check_killed(address, pool, 2)
+
+
+@pytest.mark.slow
+def test_many_workers_are_killed(address: str, pool: Pool) -> None:
+    check_killed(address, pool, 20)
+
+
+def check_removed(cluster: Any, address: str, n: int) -> None:
+    """Nodes with workers are removed, and others added, while a model is trained."""
+    node = {"num_cpus": 2, "object_store_memory": OBJECT_STORE}
+    nodes = [cluster.add_node(**node)]
+    with Pool(StoreSource(address), None) as pool:
+        assert nodes[0].node_id in {worker.place.node for worker in pool.statistics if worker.place}
+
+        def exchange() -> bool:
+            cluster.remove_node(nodes.pop(), allow_graceful=False)
+            nodes.append(cluster.add_node(**node))
+            return True
+
+        found = disturbed(address, pool, f"removed {n}", until_done(n, exchange, 1.0))
+        deaths = sum(worker.n_deaths for worker in pool.statistics)
+    cluster.remove_node(nodes.pop())
+    plain = undisturbed(address, f"not removed {n}", found.state.n_steps)
+    assert snapshot(found.state) == snapshot(plain.state)
+    assert deaths >= n
+
+
+@pytest.mark.slow
+def test_nodes_are_removed(ray_cluster: Any, address: str) -> None:
+    check_removed(ray_cluster, address, 5)
+
+
+def test_a_worker_stands_still(address: str, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SIGSTOP: its part is computed by another worker, and it is replaced in time."""
+    monkeypatch.setattr(pool_module, "_LONG", 0.5)
+    monkeypatch.setattr(pool_module, "_ALONE", 1.0)
+    monkeypatch.setattr(pool_module, "_HANGS", 3.0)
+    stopped: list[int] = []
+
+    def callback(info: Any) -> bool:
+        if info.step.n_steps == 3:
+            place = next(one.place for one in pool.statistics if one.place is not None)
+            os.kill(place.pid, signal.SIGSTOP)
+            stopped.append(place.pid)
+        return info.step.n_steps >= 8
+
+    try:
+        found = disturbed(address, pool, "stopped", callback)
+    finally:
+        with suppress(ProcessLookupError):  # it was replaced meanwhile
+            os.kill(stopped[0], signal.SIGCONT)
+    assert stopped
+    plain = undisturbed(address, "not stopped", 8)
+    assert snapshot(found.state) == snapshot(plain.state)
+
+
+def train(address: str, cluster: Any, *options: str) -> subprocess.Popen[str]:
+    command = [
+        sys.executable, "-m", "trustream", "train", address, "--cluster", cluster.address,
+        "--workers", "2", "--parts", "8", "--model", "driven", *options,
+    ]  # fmt: skip
+    environment = {**os.environ, "RAY_ADDRESS": ""}
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
+    )
+
+
+def test_the_driver_is_killed(ray_cluster: Any, address: str) -> None:
+    """It goes on from its checkpoint to the numbers of a driver that was left alone."""
+    model = TopicStream(n_components=20, batch_size=100, score_every=5, random_state=3)
+    with open_store(address, create=False) as store:
+        prepare(store, model, "driven")
+        process = train(address, ray_cluster, "--checkpoint-every", "0")
+        while (store.saved_version("driven") or 0) < 4:
+            assert process.poll() is None, process.communicate()[0]
+            time.sleep(0.05)
+        during = trainer_status(store, "driven")
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        before = load_checkpoint(store, "driven")
+        assert before is not None and before.model.recipe.n_parts == 8
+        # Of a driver that is there, others see how its workers do.
+        assert during is not None and during.cluster is not None and "2 of 2" in during.text
+        again = train(address, ray_cluster, "--steps", "5", "--json")
+        output, _ = again.communicate(timeout=300)
+        assert again.returncode == 0, output
+        found = load_checkpoint(store, "driven")
+        assert found is not None and found.state.n_steps == before.state.n_steps + 5
+        options = {"batch_size": 100, "score_every": 5, "random_state": 3}
+        with StreamTrainer(store, 20, name="left alone", engine=Here(8), **options) as trainer:
+            trainer.run(steps=found.state.n_steps)
+        plain = load_checkpoint(store, "left alone")
+    assert plain is not None and snapshot(found.state) == snapshot(plain.state)
+    assert "workers are ready" in output and "in the driver" in output
+
+
+# --- documents that come and go
+
+
+class Watching(ClusterEngine):
+    """Notes how often each word is in each batch, where each document has a word of its own."""
+
+    def __init__(self, pool: Pool) -> None:
+        super().__init__(pool, 4)
+        self.most, self.sizes = [], []
+
+    def data(self, model: Any, documents: Any, n_words: int) -> Any:
+        self.most.append(documents.joined.word_counts.max())
+        self.sizes.append((documents.size, documents.n_pairs))
+        return super().data(model, documents, n_words)
+
+
+def test_documents_come_and_go(ray_cluster: Any, server: Any) -> None:
+    """Writers append and delete while a cluster trains: no document is in a batch twice.
+
+    Each document has one word that no other has, so that a word's count says how often its
+    document is in the batch.
+    """
+    address = f"{server.url}&schema=cluster_stream"
+    words = [f"w{i}" for i in range(4000)]
+    with open_store(address, vocabulary=words, held_out=0.0) as store:
+        store.append(Record(f"{i}", {words[i]: 1}) for i in range(500))
+        ended = threading.Event()
+
+        def write() -> None:
+            with open_store(address, create=False) as other:
+                rng, there, n = np.random.default_rng(0), [*range(500)], 500
+                while not ended.is_set() and n < 4000:
+                    more = range(n, min(n + 20, 4000))
+                    other.append(Record(f"{i}", {words[i]: 1}) for i in more)
+                    there, n = [*there, *more], more.stop
+                    gone = [there.pop(rng.integers(len(there))) for _ in range(5)]
+                    other.delete(f"{i}" for i in gone)
+
+        writer = threading.Thread(target=write)
+        with Pool(StoreSource(address), 2) as pool:
+            engine = Watching(pool)
+            with StreamTrainer(
+                store, 5, batch_size=200, engine=engine, random_state=0, score_every=0
+            ) as trainer:
+                writer.start()
+                try:
+                    trainer.run(steps=25)
+                finally:
+                    ended.set()
+                    writer.join()
+                clock = trainer.checkpoint().clock
+        totals = store.totals()
+    assert set(engine.most) == {1.0}
+    assert all(size == n_pairs <= 200 for size, n_pairs in engine.sizes)
+    assert clock.looked_at <= sum(size for size, _ in engine.sizes)
+    assert totals.added > 500 and totals.training < totals.added
