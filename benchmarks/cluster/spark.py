@@ -20,9 +20,7 @@ from benchmarks.peers import curves
 from benchmarks.peers.methods import spark_online
 from benchmarks.peers.recorder import Recorder, Scorer
 from trustream import LatentDirichletAllocation
-from trustream.cluster import fit, write_counts
-from trustream.cluster.addresses import parse_address
-from trustream.cluster.connection import connected
+from trustream.cluster import connected, fit, write_counts
 
 FILES = ("wiki_en.npz",)
 _PARTS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
@@ -70,7 +68,7 @@ def _curve(
 ) -> list[tuple[float, float]]:
     """(seconds, score) of complete fits on Ray, on growing parts of the articles."""
     found = []
-    with tempfile.TemporaryDirectory() as folder, connected(parse_address("local"), n_cpus=3):
+    with tempfile.TemporaryDirectory() as folder, connected("local", n_cpus=3):
         for part in _PARTS:
             path = f"{folder}/{part}.parquet"
             write_counts(path, counts[: round(part * counts.shape[0])], group_size=500)
