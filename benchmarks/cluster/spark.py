@@ -45,11 +45,11 @@ def measure(setup: Setup) -> Iterator[Row]:
     best = max(score for _, score in theirs)
     reached, taken = curves.time_to(ours, best), curves.time_to(theirs, best)
     details = {"ours": ours, "spark": theirs, "score": best}
-    name = f"time to Spark's best completion score, {n_documents:,} articles, K = {n_topics}"
+    name = f"to Spark's best score, {n_documents:,} articles, K = {n_topics}"
     if reached is None or taken is None:
         yield Row(f"{name}: not reached", None, "", "x", None, details)
         return
-    yield information(f"{name}: Spark over a cluster of two workers", taken.seconds / reached.whole,
+    yield information(f"{name}: Spark over two workers", taken.seconds / reached.whole,
                       "x", **details)  # fmt: skip
     yield information(f"{name}: seconds of the cluster", reached.whole, "s")
     yield information(f"{name}: seconds of Spark", taken.seconds, "s")
