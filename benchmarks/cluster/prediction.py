@@ -3,17 +3,18 @@
 With P workers, a batch with n_pairs pairs of document and word and W different words, K topics and
 E exchanges in a step (`steps.Measured`):
 
-    T(P) = n_pairs K a / P  +  E (latency + driver W K + copy (out + in))  +  network
-    network = E (nodes out + P in_worker) / bandwidth,   out = 4 W K,   in_worker = 4 W_P K
+    T(P) = n_pairs K a / P  +  E (latency + copy (out + P back))  +  network
+    network = E (nodes out + P back) / bandwidth,   out = 4 W K,   back = 4 W_P K
 
-where W_P are the words of a worker's part. `a`, latency, driver and copy come from measured steps
-by least squares with non-negative coefficients. Efficiency is n_pairs K a / (P T(P)).
+where W_P are the words of a worker's part. `a` is the median over measured steps; latency and copy,
+which has in it what the driver does with a byte, come from the rest of their time by least squares
+with non-negative coefficients. Efficiency is n_pairs K a / (P T(P)).
 
-Assumptions, to be read with the plot: words follow Zipf's law (p_v proportional to 1 / v), with 200
-tokens and 100 different words a document; each worker has as many documents of a batch, so that
-batches grow with the cluster; 16 workers share a node, to which lambda's rows go once; everything
-passes through the driver's one link, which sends and receives at the nominal rate and does not do
-both at once; time of computing grows like K; nothing is slow, lost or repeated.
+Assumptions, to be read with the plot: words follow Zipf's law (p_v proportional to 1 / v), and
+documents are as long as the articles that were measured; each worker has 10,000 documents of a
+batch, so that batches grow with the cluster; 16 workers share a node, to which lambda's rows go
+once; everything passes through the driver's one link, which sends and receives at the nominal rate
+and does not do both at once; time of computing grows like K; nothing is slow, lost or repeated.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ WORKERS = (4, 8, 16, 32, 64, 128, 256)
 TOPICS = (100, 1_000, 10_000)
 VOCABULARIES = (100_000, 1_000_000)
 GBITS = (1.0, 10.0)
-PER_WORKER, TOKENS, PAIRS, PER_NODE = 2_000, 200, 100, 16
+# Documents of a batch for each worker; tokens and different words of a document; workers of a node.
+PER_WORKER, TOKENS, PAIRS, PER_NODE = 10_000, 400, 200, 16
 
 
 @dataclass(frozen=True)
@@ -46,27 +48,24 @@ class StepModel:
     Attributes:
         compute: seconds of a core for a pair and a topic, a.
         latency: seconds of an exchange, however little is in it.
-        copy: seconds for a byte that goes through shared memory.
-        driver: seconds of the driver for a word and a topic in an exchange.
+        copy: seconds for a byte that is sent or received.
         n_exchanges: in a step, E.
     """
 
     compute: float
     latency: float
     copy: float
-    driver: float
     n_exchanges: float
 
     def seconds(self, n_workers: int, n_topics: int, n_words: int, gbits: float) -> float:
-        """T(P), for batches of 2,000 documents a worker."""
+        """T(P), for batches of 10,000 documents a worker."""
         n_pairs = PER_WORKER * PAIRS * n_workers
         words = distinct(PER_WORKER * n_workers * TOKENS, n_words)
         of_worker = distinct(PER_WORKER * TOKENS, n_words)
         out, back = 4 * words * n_topics, 4 * of_worker * n_topics
         nodes = -(-n_workers // PER_NODE)
         network = 8 * (nodes * out + n_workers * back) / (gbits * 1e9)
-        exchange = self.latency + self.driver * words * n_topics
-        exchange += self.copy * (out + n_workers * back) + network
+        exchange = self.latency + self.copy * (out + n_workers * back) + network
         return self.work(n_topics, n_pairs) / n_workers + self.n_exchanges * exchange
 
     def work(self, n_topics: int, n_pairs: float) -> float:
@@ -97,21 +96,12 @@ def fitted(measured: list[Measured], mode: str) -> StepModel:
     compute = [one.busy / (one.n_pairs * one.n_topics) for one in some]
     # What is not computing: the rest of a step, by the number of exchanges and what is in them.
     rest = np.array([one.seconds - one.busy / 2 for one in some]).clip(min=1e-6)
-    columns = np.array(
-        [
-            [
-                one.n_exchanges,
-                one.sent + one.received,
-                one.n_exchanges * one.n_words * one.n_topics,
-            ]
-            for one in some
-        ]
-    )
+    columns = np.array([[one.n_exchanges, one.sent + one.received] for one in some])
     scale = np.where(columns.max(axis=0) > 0, columns.max(axis=0), 1.0)
     found, _ = nnls(columns / scale / rest[:, None], np.ones(len(some)))
-    latency, copy, driver = found / scale
+    latency, copy = found / scale
     exchanges = float(np.mean([one.n_exchanges for one in some]))
-    return StepModel(float(np.median(compute)), latency, copy, driver, exchanges)
+    return StepModel(float(np.median(compute)), latency, copy, exchanges)
 
 
 def measure(setup: Setup) -> Iterator[Row]:
@@ -141,7 +131,6 @@ def measure(setup: Setup) -> Iterator[Row]:
 def predicted(model: StepModel, one: Measured) -> float:
     """Seconds of a measured step by the model: two workers, no network."""
     exchange = model.latency * one.n_exchanges + model.copy * (one.sent + one.received)
-    exchange += model.driver * one.n_exchanges * one.n_words * one.n_topics
     return model.work(one.n_topics, one.n_pairs) / 2 + exchange
 
 

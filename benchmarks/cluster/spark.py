@@ -20,9 +20,7 @@ from benchmarks.peers import curves
 from benchmarks.peers.methods import spark_online
 from benchmarks.peers.recorder import Recorder, Scorer
 from trustream import LatentDirichletAllocation
-from trustream.cluster import fit, write_counts
-from trustream.cluster.addresses import parse_address
-from trustream.cluster.connection import connected
+from trustream.cluster import connected, fit, write_counts
 
 FILES = ("wiki_en.npz",)
 _PARTS = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 1.0)
@@ -47,11 +45,11 @@ def measure(setup: Setup) -> Iterator[Row]:
     best = max(score for _, score in theirs)
     reached, taken = curves.time_to(ours, best), curves.time_to(theirs, best)
     details = {"ours": ours, "spark": theirs, "score": best}
-    name = f"time to Spark's best completion score, {n_documents:,} articles, K = {n_topics}"
+    name = f"to Spark's best score, {n_documents:,} articles, K = {n_topics}"
     if reached is None or taken is None:
         yield Row(f"{name}: not reached", None, "", "x", None, details)
         return
-    yield information(f"{name}: Spark over a cluster of two workers", taken.seconds / reached.whole,
+    yield information(f"{name}: Spark over two workers", taken.seconds / reached.whole,
                       "x", **details)  # fmt: skip
     yield information(f"{name}: seconds of the cluster", reached.whole, "s")
     yield information(f"{name}: seconds of Spark", taken.seconds, "s")
@@ -70,7 +68,7 @@ def _curve(
 ) -> list[tuple[float, float]]:
     """(seconds, score) of complete fits on Ray, on growing parts of the articles."""
     found = []
-    with tempfile.TemporaryDirectory() as folder, connected(parse_address("local"), n_cpus=3):
+    with tempfile.TemporaryDirectory() as folder, connected("local", n_cpus=3):
         for part in _PARTS:
             path = f"{folder}/{part}.parquet"
             write_counts(path, counts[: round(part * counts.shape[0])], group_size=500)

@@ -19,6 +19,7 @@ from tests.cluster import corpora
 from tests.cluster.conftest import OBJECT_STORE
 from tests.helpers import snapshot
 from trustream import StreamTrainer, open_store
+from trustream.cluster import pool as pool_module
 from trustream.cluster.engine import ClusterEngine
 from trustream.cluster.pool import Pool
 from trustream.cluster.sources import StoreSource
@@ -136,8 +137,11 @@ def test_nodes_are_removed(ray_cluster: Any, address: str) -> None:
     check_removed(ray_cluster, address, 5)
 
 
-def test_a_worker_stands_still(address: str, pool: Pool) -> None:
+def test_a_worker_stands_still(address: str, pool: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
     """SIGSTOP: its part is computed by another worker, and it is replaced in time."""
+    monkeypatch.setattr(pool_module, "_LONG", 0.5)
+    monkeypatch.setattr(pool_module, "_ALONE", 1.0)
+    monkeypatch.setattr(pool_module, "_HANGS", 3.0)
     stopped: list[int] = []
 
     def callback(info: Any) -> bool:
@@ -192,7 +196,7 @@ def test_the_driver_is_killed(ray_cluster: Any, address: str) -> None:
         options = {"batch_size": 100, "score_every": 5, "random_state": 3}
         with StreamTrainer(store, 20, name="left alone", engine=Here(8), **options) as trainer:
             trainer.run(steps=found.state.n_steps)
-            plain = trainer.checkpoint()
+        plain = load_checkpoint(store, "left alone")
     assert plain is not None and snapshot(found.state) == snapshot(plain.state)
     assert "workers are ready" in output and "in the driver" in output
 

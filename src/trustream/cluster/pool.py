@@ -24,7 +24,7 @@ _LOOK = 0.25
 # A call is a straggler if it takes so many seconds, and so many times the median of the others.
 _LONG, _TIMES = 2.0, 4.0
 # Or so many seconds, if there are no others.
-_ALONE = 60.0
+_ALONE = 30.0
 # Seconds after which a worker that was overtaken and still has not answered is replaced.
 _HANGS = 60.0
 # Workers that die one after the other before one gets ready, and times that one call is lost with
