@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from trustream import TopicRecommender
+from trustream import PoissonRecommender, TopicRecommender
 
 Pair = tuple[np.ndarray, np.ndarray]
 Method = Callable[..., Pair]
@@ -35,6 +35,12 @@ def trust_region(train: sparse.csr_array, seed: int, k: int, **options: Any) -> 
 def natural_gradient(train: sparse.csr_array, seed: int, k: int) -> Pair:
     """Ours with the natural gradient: twice the passes, which take about the same time."""
     return trust_region(train, seed, k, learning_method="natural-gradient", max_iter=10)
+
+
+def poisson(train: sparse.csr_array, seed: int, k: int, **options: Any) -> Pair:
+    """Our Poisson factorisation by trust region, with its defaults."""
+    model = PoissonRecommender(k, random_state=seed, **options).fit(train)
+    return model.user_factors(), model.item_factors_
 
 
 def hierarchical_poisson(train: sparse.csr_array, seed: int, k: int) -> Pair:
@@ -94,6 +100,7 @@ _REGULARISED = [
 METHODS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
     "LDA, trust region": (trust_region, _FACTORS),
     "LDA, natural gradient": (natural_gradient, _FACTORS),
+    "Poisson factorisation, trust region": (poisson, _FACTORS),
     "popularity": (popularity, [{}]),
     # 50 factors take it minutes.
     "HPF (cornac)": (hierarchical_poisson, _FACTORS[:2]),
