@@ -1,8 +1,9 @@
 """Poisson factorisation of likes of movies, next to cornac's hierarchical one.
 
 Both learn from the same likes, and their lists are measured on the same held-out ones, of the same
-users: on random splits, and on a split by time, where each user's latest likes are held out. Speed
-is the time to the recall that the peer ends with, after its own number of iterations.
+users: on random splits, and on a split by time, where each user's latest likes are held out. The
+peer has several numbers of iterations to choose from and is measured with the one whose recall is
+best, on the held-out likes themselves; ours has its defaults. Speed is the time to that recall.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from trustream.models.factorization import FactorModel, FactorPrior
 FILES = (data.FILE,)
 K, M = 20, 20
 MEASURES = ("precision", "recall", "ndcg")
+# Iterations of the peer, whose recall falls again after some; 100 is its default.
+_ITERATIONS = (10, 25, 50, 100)
 # Users of the data on which steps are timed: few, and a hundred times as many.
 _FEW, _TIMES, _BATCH = 2_000, 100, 200
 
@@ -35,25 +38,26 @@ def measure(setup: Setup) -> Iterator[Row]:
     splits = {f"random split {i}": data.split(matrix, i) for i in range(setup.choose(3, 1))}
     splits["split by time"] = data.split_by_time(setup.data)
     PoissonFactorization(K, random_state=0).fit(matrix[:200])  # compiled before it is timed
-    ratios = []
     for name, split in splits.items():
-        peer, peer_seconds = _timed(methods.hierarchical_poisson, split.train, 0, K)
-        goal = _scores(peer, split)
+        goal, peer_seconds, n = _peer(split)
         ours, seconds = _timed(methods.poisson, split.train, 0, K)
         found = _scores(ours, split)
         for measure_ in MEASURES:
-            values = {"trustream": found[measure_], "cornac": goal[measure_]}
-            yield information(f"{measure_}@{M}, {name}: ours", found[measure_], "", **values)
-            yield information(f"{measure_}@{M}, {name}: cornac's HPF", goal[measure_], "", **values)
+            yield information(f"{measure_}@{M}, {name}: ours", found[measure_], "")
+            yield information(f"{measure_}@{M}, {name}: cornac's HPF", goal[measure_], "")
         sooner = _seconds_to(split, goal["recall"])
-        facts = {"ours": seconds, "cornac": peer_seconds, "to the same recall": sooner}
+        facts = {
+            "ours": seconds,
+            "cornac": peer_seconds,
+            "iterations of cornac": n,
+            "to the same recall": sooner,
+        }
         yield information(f"a whole fit, {name}: cornac over ours", peer_seconds / seconds, "x")
         if sooner is None:
             yield Row(f"{name}: cornac's recall was not reached", None, ">= 5", "x", None)
         else:
-            ratios.append(peer_seconds / sooner)
             what = f"to cornac's recall, {name}: cornac over ours"
-            yield at_least(what, ratios[-1], 5.0, "x", **facts)
+            yield at_least(what, peer_seconds / sooner, 5.0, "x", **facts)
     few, many = _step_seconds(setup)
     yield at_most(f"a step, {_TIMES} times the users", many / few, 1.5, "x", few=few, many=many)
 
@@ -62,6 +66,15 @@ def _timed(method: Any, *arguments: Any) -> tuple[Any, float]:
     start = time.perf_counter()
     result = method(*arguments)
     return result, time.perf_counter() - start
+
+
+def _peer(split: Split) -> tuple[dict[str, float], float, int]:
+    """(measures, seconds, iterations) of the peer with the iterations that suit it best."""
+    found = []
+    for n in _ITERATIONS:
+        factors, seconds = _timed(methods.hierarchical_poisson, split.train, 0, K, n)
+        found.append((_scores(factors, split), seconds, n))
+    return max(found, key=lambda result: result[0]["recall"])
 
 
 def _scores(factors: Any, split: Split) -> dict[str, float]:

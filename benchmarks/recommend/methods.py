@@ -43,12 +43,12 @@ def poisson(train: sparse.csr_array, seed: int, k: int, **options: Any) -> Pair:
     return model.user_factors(), model.item_factors_
 
 
-def hierarchical_poisson(train: sparse.csr_array, seed: int, k: int) -> Pair:
+def hierarchical_poisson(train: sparse.csr_array, seed: int, k: int, max_iter: int = 100) -> Pair:
     """cornac's hierarchical Poisson factorisation."""
     from cornac.models import HPF
 
     with redirect_stdout(sys.stderr):  # it says what it does
-        model = HPF(k=k, max_iter=100, seed=seed).fit(_cornac_data(train))
+        model = HPF(k=k, max_iter=max_iter, seed=seed).fit(_cornac_data(train))
     return np.asarray(model.Theta), np.asarray(model.Beta).T
 
 

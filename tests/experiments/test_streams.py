@@ -67,7 +67,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Result:
 @pytest.fixture(scope="module")
 def rated(tmp_path_factory: pytest.TempPathFactory) -> Result:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream_ratings, "available", lambda name: name == "NMF")
+        patch.setattr(stream_ratings, "available", lambda name: name in ("PF", "NMF"))
         return tiny.result_of(RATINGS, tiny.likes(tmp_path_factory.mktemp("likes")))
 
 
