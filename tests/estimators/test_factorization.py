@@ -302,3 +302,24 @@ def test_weights() -> None:
     booleans = few().fit(COUNTS > 0)
     numbers = few().fit((COUNTS > 0).astype(float))
     assert np.array_equal(booleans.components_, numbers.components_)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("lambda.rates", np.ones(2), "rates"),
+        ("lambda.rates", -np.ones(3), "rates"),
+        ("lambda.stored", np.full((40, 3), -1e9, np.float32), "negative"),
+        ("lambda.totals", np.full(3, 1e9), "not its sums"),
+        ("prior.n_items", np.array(7), "7 items"),
+        ("prior.item_rate", np.array(np.nan), "item_rate"),
+    ],
+)
+def test_files_that_cannot_be_are_refused(
+    tmp_path: Any, name: str, value: Array, message: str
+) -> None:
+    FITTED.save(tmp_path / "model")
+    arrays, header = trustream.persist.read(tmp_path / "model")
+    trustream.persist.write(tmp_path / "other", {**arrays, name: value}, header)
+    with pytest.raises(ValueError, match=message):
+        trustream.load(tmp_path / "other")
