@@ -36,6 +36,7 @@ LINES = {
     "svb_B50000": Line("streaming VB, B = 50,000", "#8E5C77"),
     "full_TR": Line("TR, whole data", "#0072B2", "SVI_TR_full", "--"),
     "full_NG": Line("NG, whole data", "#D55E00", "SVI_NG_full", "--"),
+    "PF": Line("Poisson factorisation, TR", "#882255", "", "-."),
     "HPF": Line("HPF", "#E69F00", "HPF", "-."),
     "PMF": Line("PMF", "#56B4E9", "PMF", "-."),
     "NMF": Line("NMF", "#7F7F00", "NMF", "-."),

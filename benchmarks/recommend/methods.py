@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from trustream import TopicRecommender
+from trustream import PoissonRecommender, TopicRecommender
 
 Pair = tuple[np.ndarray, np.ndarray]
 Method = Callable[..., Pair]
@@ -37,12 +37,18 @@ def natural_gradient(train: sparse.csr_array, seed: int, k: int) -> Pair:
     return trust_region(train, seed, k, learning_method="natural-gradient", max_iter=10)
 
 
-def hierarchical_poisson(train: sparse.csr_array, seed: int, k: int) -> Pair:
+def poisson(train: sparse.csr_array, seed: int, k: int, **options: Any) -> Pair:
+    """Our Poisson factorisation by trust region, with its defaults."""
+    model = PoissonRecommender(k, random_state=seed, **options).fit(train)
+    return model.user_factors(), model.item_factors_
+
+
+def hierarchical_poisson(train: sparse.csr_array, seed: int, k: int, max_iter: int = 100) -> Pair:
     """cornac's hierarchical Poisson factorisation."""
     from cornac.models import HPF
 
     with redirect_stdout(sys.stderr):  # it says what it does
-        model = HPF(k=k, max_iter=100, seed=seed).fit(_cornac_data(train))
+        model = HPF(k=k, max_iter=max_iter, seed=seed).fit(_cornac_data(train))
     return np.asarray(model.Theta), np.asarray(model.Beta).T
 
 
@@ -94,6 +100,7 @@ _REGULARISED = [
 METHODS: dict[str, tuple[Method, list[dict[str, Any]]]] = {
     "LDA, trust region": (trust_region, _FACTORS),
     "LDA, natural gradient": (natural_gradient, _FACTORS),
+    "Poisson factorisation, trust region": (poisson, _FACTORS),
     "popularity": (popularity, [{}]),
     # 50 factors take it minutes.
     "HPF (cornac)": (hierarchical_poisson, _FACTORS[:2]),

@@ -64,7 +64,7 @@ NOT_OF_A_COMMAND = {
         "binarize", "covariance_prior", "covariance_type", "degrees_of_freedom",
         "degrees_of_freedom_prior", "learn_priors", "learning_decay", "learning_offset",
         "max_doc_topics", "probability_prior", "weight_concentration_prior", "start_count",
-        "evaluate_every", "validation_fraction", "topic_word_prior",
+        "evaluate_every", "validation_fraction", "topic_word_prior", "whole_counts",
     },
     "an argument of a function that commands call with what is right": {
         "bound_only", "feature_names", "item_ids", "lambda_", "n_samples", "newest", "since",

@@ -243,3 +243,17 @@ def test_a_model_that_cannot_be_written(ratings: Path, tmp_path: Path) -> None:
     result = run(ratings, "--passes", 1, "--save", tmp_path / "no" / "model")
     assert result.exit_code == 1
     assert "Error" in result.stderr and "Traceback" not in result.stderr
+
+
+def test_by_poisson_factorisation(ratings: Path, tmp_path: Path) -> None:
+    """The same lists of the block's items from factors, and by way of a file."""
+    path = tmp_path / "factors.safetensors"
+    result = run(ratings, "--by", "poisson", *FIT, "--save", path)
+    assert result.exit_code == 0, result.output
+    assert "160 users, 60 items, 4 components" in result.stderr
+    assert type(trustream.load(path)) is trustream.PoissonRecommender
+    result = run("--model", path, "--user", planted.user_name(50), "-n", 3, "--json")
+    items = [entry["item"] for entry in json.loads(result.stdout)["items"]]
+    assert {planted.block_of_item(int(name.split()[1])) for name in items} == {1}
+    result = run("--model", path, "--by", "poisson", "--all")
+    assert result.exit_code == 2 and "--by is for fitting" in result.stderr

@@ -54,7 +54,7 @@ RATINGS = tiny.small(
     first=20,
     looks={"TR": 60.0, "NG": 300.0},
     svb_batch_sizes=[20],
-    factors={"NMF": [1, 2], "HPF": [2]},
+    factors={"PF": [2], "NMF": [1, 2], "HPF": [2]},
 )
 OPTIONS = {**streams.svi_options("TR", "wikipedia-4", 3), "batch_size": 10, "inner_iter": 2}
 
@@ -67,7 +67,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> Result:
 @pytest.fixture(scope="module")
 def rated(tmp_path_factory: pytest.TempPathFactory) -> Result:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stream_ratings, "available", lambda name: name == "NMF")
+        patch.setattr(stream_ratings, "available", lambda name: name in ("PF", "NMF"))
         return tiny.result_of(RATINGS, tiny.likes(tmp_path_factory.mktemp("likes")))
 
 
@@ -175,7 +175,7 @@ def test_what_is_chosen_is_best_on_the_validation_part() -> None:
 
 
 def test_the_papers_lines_are_all_there() -> None:
-    known = set(stream_lines.LINES) - {"svb_B50000", "popularity"}
+    known = set(stream_lines.LINES) - {"svb_B50000", "popularity", "PF"}
     figure = ("fig5_netflix_stream", "thousand_users", "recall_pct")
     assert set(stream_lines.published_lines(*figure)) == known
     columns = ("thousand_articles", "loglik_nat_per_word")
@@ -191,12 +191,13 @@ def test_planted_likes_are_found_in_a_stream(rated: Result) -> None:
     assert last["full_TR_K2"]["recall"] > 95
     assert last["stream_TR_K2"]["recall"] > 95
     assert last["stream_TR_K2"]["n_documents"] == 40
+    assert last["PF_K2_f2"]["recall"] > 95
     assert last["popularity_K2"]["recall"] < 80
 
 
 def test_a_package_that_is_missing_leaves_its_lines_out(rated: Result) -> None:
     lines = {line.get_gid() for line in plots.curves(stream_ratings.draw(rated))}
-    assert {"ours-NMF", "paper-HPF", "ours-popularity"} <= lines
+    assert {"ours-NMF", "ours-PF", "paper-HPF", "ours-popularity"} <= lines
     assert "ours-HPF" not in lines
     notes = " ".join(stream_ratings.summarise(rated).notes)
     assert "cornac is not installed: HPF." in notes
