@@ -33,7 +33,7 @@ def planted(
     X: Any
     if emissions == "categorical":
         # Mostly symbols of the state's own.
-        own = rng.random(states.size) < 0.9
+        own = rng.random(states.size) < 0.97
         X = np.where(own, 3 * states + rng.integers(3, size=states.size), 0)
         X = np.where(own, X, rng.integers(3 * k, size=states.size))[:, np.newaxis]
     elif emissions == "bernoulli":

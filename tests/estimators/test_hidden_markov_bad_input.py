@@ -105,9 +105,7 @@ def test_wrong_symbols(method: str, value: float, message: str) -> None:
 def test_symbols_that_were_not_there(method: str) -> None:
     hmm = fitted("categorical")
     before = state_of(hmm)
-    with pytest.raises(
-        ValueError, match=r"the model knows the symbols 0 to 11: fit it"
-    ):
+    with pytest.raises(ValueError, match=r"the model knows the symbols 0 to 11: fit it"):
         getattr(hmm, method)(changed(DATA["categorical"][0], 12))
     assert state_of(hmm) == before
     X, lengths = DATA["categorical"]
