@@ -22,7 +22,7 @@ def planted(
 ) -> Planted:
     """n sequences of k states that stay for a few observations."""
     rng = np.random.default_rng(seed)
-    transitions = 0.3 * rng.dirichlet(np.ones(k), k) + 0.7 * np.eye(k)
+    transitions = 0.3 * rng.dirichlet(np.full(k, 5.0), k) + 0.7 * np.eye(k)
     cumulative = transitions.cumsum(axis=1)
     z = np.empty((n, length), np.int64)
     z[:, 0] = rng.integers(k, size=n)

@@ -167,6 +167,7 @@ class HiddenMarkovModel(FittedSequences):
     True
     """
 
+    n_symbols_: int
     _instead_of_texts = "numbers, for example of the letters or words of each text"
     _parameter_constraints = {
         **parameters.COMMON,

@@ -137,7 +137,7 @@ class Categorical(Emissions):
 
     def log_density(self, parts: Parts, prior: Any, observations: Any) -> Float64:
         """log E[beta_kv], (V, K)."""
-        return np.log(np.ascontiguousarray(dirichlet.mean(parts[0].astype(np.float64)).T))
+        return np.asarray(np.log(dirichlet.mean(parts[0].astype(np.float64)).T), order="C")
 
     def statistics(self, prior: Any, observations: Any, sums: Float64) -> Parts:
         """sum_t phi_tk [x_t = v], (K, V)."""
