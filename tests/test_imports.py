@@ -38,7 +38,7 @@ def test_light_start(code: str) -> None:
 def test_public_names() -> None:
     public = {
         "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "TopicRecommender",
-        "StreamTrainer", "TopicModel", "load", "open_store",
+        "StreamTrainer", "TopicModel", "HiddenMarkovModel", "load", "open_store",
     }  # fmt: skip
     assert {*public, *PACKAGES, "__version__"} == set(trustream.__all__)
     assert {*public, *PACKAGES} <= set(dir(trustream))
