@@ -15,7 +15,6 @@ from trustream.estimators.sequence_data import Given
 from trustream.inference.driver import blocks
 from trustream.inference.state import State
 from trustream.kernels import threads
-from trustream.models.hmm import Sequences
 
 
 class FittedSequences(DensityMixin, VariationalEstimator):
@@ -36,12 +35,11 @@ class FittedSequences(DensityMixin, VariationalEstimator):
         lengths : array-like of int, default=None
             Rows of each sequence, in the order of X; None takes X for one sequence.
         """
-        model, state = self._current_model(), self._shown
 
-        def path(batch: Any) -> np.ndarray:
+        def path(model: Any, state: State, batch: Any) -> np.ndarray:
             return model.paths(state.lambda_, state.prior, batch)
 
-        return self._each_row(self._check_fitted_data(Given(X, lengths)), path)
+        return self._each_row(X, lengths, path)
 
     def fit_predict(self, X: Any, lengths: Any = None) -> np.ndarray:
         """The same as `fit(X, lengths).predict(X, lengths)`."""
@@ -60,13 +58,12 @@ class FittedSequences(DensityMixin, VariationalEstimator):
         -------
         array of shape (n_samples, n_components)
         """
-        model, state = self._current_model(), self._shown
-        dtype = parameters.dtype_name(self.dtype)
 
-        def beliefs(batch: Any) -> np.ndarray:
-            return model.marginals(state.lambda_, state.prior, batch).astype(dtype, copy=False)
+        def beliefs(model: Any, state: State, batch: Any) -> np.ndarray:
+            phi = model.marginals(state.lambda_, state.prior, batch)
+            return phi.astype(model.dtype, copy=False)
 
-        return self._each_row(self._check_fitted_data(Given(X, lengths)), beliefs)
+        return self._each_row(X, lengths, beliefs)
 
     def score_samples(self, X: Any, lengths: Any = None) -> np.ndarray:
         """log p(x_t | x_1, ..., x_{t-1}) of each observation in nats, (n_samples,).
@@ -81,12 +78,11 @@ class FittedSequences(DensityMixin, VariationalEstimator):
         lengths : array-like of int, default=None
             Rows of each sequence, in the order of X; None takes X for one sequence.
         """
-        model, state = self._current_model(), self._shown
 
-        def density(batch: Any) -> np.ndarray:
+        def density(model: Any, state: State, batch: Any) -> np.ndarray:
             return model.predictive_log_density(state.lambda_, state.prior, batch)
 
-        return self._each_row(self._check_fitted_data(Given(X, lengths)), density)
+        return self._each_row(X, lengths, density)
 
     def score(self, X: Any, lengths: Any = None) -> float:
         """Mean of `score_samples`, in nats per observation."""
@@ -120,11 +116,16 @@ class FittedSequences(DensityMixin, VariationalEstimator):
         rng = parameters.generator(self.random_state)
         return self._current_model().sample(expected, n_samples, rng)
 
-    def _each_row(self, data: Sequences, compute: Callable[[Any], np.ndarray]) -> np.ndarray:
+    def _each_row(
+        self, X: Any, lengths: Any, compute: Callable[[Any, State, Any], np.ndarray]
+    ) -> np.ndarray:
         """What is computed for the observations of some sequences at a time, put together."""
-        model = self._current_model()
+        data = self._check_fitted_data(Given(X, lengths))
+        model, state = self._current_model(), self._shown
         with threads.one_blas_thread():
-            found = [compute(model.batch(data, rows)) for rows in blocks(data.shape[0])]
+            found = [
+                compute(model, state, model.batch(data, rows)) for rows in blocks(data.shape[0])
+            ]
         return np.concatenate(found)
 
     def _local_bounds(self, model: Any, state: State, X: Any) -> np.ndarray:

@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from trustream import persist
 from trustream._schema import Array
 from trustream.estimators import gaussian_priors, gaussian_starts, parameters, validation
-from trustream.estimators.base import _has_partial_fit
+from trustream.estimators.base import has_partial_fit
 from trustream.estimators.fitted_sequences import FittedSequences
 from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.sequence_data import Given, checked_lengths, symbols
@@ -101,6 +101,11 @@ class HiddenMarkovModel(FittedSequences):
         Pairs of local and global update in a trust-region step, None is 5. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is
         100.
+    population : float, "auto" or None, default="auto"
+        Number of sequences, or subchains, that the parameters stand for while they are learned, at
+        least as many as there are (None); "auto" takes three times as many for Bernoulli emissions,
+        of which states would die where data are few for them, and none for others. What is shown is
+        always for the data that there are. The streaming algorithms do without.
     total_samples : float, default=None
         For `partial_fit`: number of sequences, or subchains, that those given stand for. None
         counts those seen so far. The streaming algorithms do without.
@@ -162,6 +167,7 @@ class HiddenMarkovModel(FittedSequences):
     True
     """
 
+    n_symbols_: int
     _instead_of_texts = "numbers, for example of the letters or words of each text"
     _parameter_constraints = {
         **parameters.COMMON,
@@ -178,6 +184,7 @@ class HiddenMarkovModel(FittedSequences):
         "degrees_of_freedom_prior": [Interval(Real, 0, None, closed="neither"), None],
         "covariance_prior": ["array-like", None],
         "init_params": [StrOptions({"spherical", "k-means++", "random"})],
+        "population": [Interval(Real, 1, None, closed="left"), StrOptions({"auto"}), None],
         "subchain_length": [Interval(Integral, 1, None, closed="left"), None],
         "subchain_buffer": [Interval(Integral, 0, None, closed="left")],
     }
@@ -209,6 +216,7 @@ class HiddenMarkovModel(FittedSequences):
         max_iter: int = 20,
         batch_size: int | None = None,
         inner_iter: int | None = None,
+        population: float | str | None = "auto",
         total_samples: float | None = None,
         tol: float = 1e-4,
         n_init: int = 1,
@@ -243,6 +251,7 @@ class HiddenMarkovModel(FittedSequences):
         self.max_iter = max_iter
         self.batch_size = batch_size
         self.inner_iter = inner_iter
+        self.population = population
         self.total_samples = total_samples
         self.tol = tol
         self.n_init = n_init
@@ -271,7 +280,7 @@ class HiddenMarkovModel(FittedSequences):
         """
         return super().fit(Given(X, lengths))
 
-    @available_if(_has_partial_fit)
+    @available_if(has_partial_fit)
     def partial_fit(self, X: Any, lengths: Any = None) -> Any:
         """Take one step on these sequences, whatever their number.
 
@@ -326,8 +335,16 @@ class HiddenMarkovModel(FittedSequences):
 
     def _recipe(self) -> Recipe:
         return defaults.for_mixture(
-            **self._recipe_options(), most_in_batch=_BATCH_OBSERVATIONS, n_inner=_INNER
+            **self._recipe_options(),
+            most_in_batch=_BATCH_OBSERVATIONS,
+            n_inner=_INNER,
+            population=self._population(),
         )
+
+    def _population(self) -> float | str | None:
+        """That of the estimator; only states of binary data gain by one."""
+        is_auto = isinstance(self.population, str)
+        return None if is_auto and self.emissions != "bernoulli" else self.population
 
     # --- model, prior and start
 
@@ -375,11 +392,9 @@ class HiddenMarkovModel(FittedSequences):
                 model.kind.mixture, prior.mixture, x, self.init_params, n_samples, rng
             )
             return model.started(tuple(natural[1:]))
-        if self.emissions == "categorical":
-            frequencies = (1 + np.bincount(x, minlength=X.n_features)) / (X.n_features + x.size)
-        else:
-            # Never 0 or 1, so that states may differ in every feature.
-            frequencies = (1 + np.asarray(x.sum(axis=0), np.float64).ravel()) / (2 + x.shape[0])
+        if self.emissions == "bernoulli":
+            return model.initial(prior, rng)
+        frequencies = (1 + np.bincount(x, minlength=X.n_features)) / (X.n_features + x.size)
         count = gaussian_starts.start_count(n_samples, self.n_components)
         return model.started(model.kind.start(prior, frequencies, count, rng))
 
@@ -402,6 +417,8 @@ class HiddenMarkovModel(FittedSequences):
             "covariance_prior": None,
             "degrees_of_freedom_prior": None,
             "subchain_length": None,
+            # Of the one sequence there, a population may be too small.
+            "population": None if self.population is None else "auto",
         }
 
     def _format(self, n_features: int) -> state_arrays.StateFormat:

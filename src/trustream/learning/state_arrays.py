@@ -212,12 +212,12 @@ def hmm(
             "lambda.emissions": Array([(k, n_features)], (dtype,), above=0.0),
             "prior.emissions": Array([(), (n_features,)], above=0.0),
         }
-        fields = CategoricalHmmNatural._fields
-        return StateFormat(CategoricalHmmNatural, CategoricalHmmPrior, arrays, fields)
+        natural = CategoricalHmmNatural
+        return StateFormat(natural, CategoricalHmmPrior, arrays, natural._fields)
     if emissions == "bernoulli":
         arrays = chain | _components(bernoulli(k, n_features, dtype))
-        fields = BernoulliHmmNatural._fields
-        return StateFormat(BernoulliHmmNatural, BernoulliHmmPrior, arrays, fields)
+        parts = BernoulliHmmNatural._fields
+        return StateFormat(BernoulliHmmNatural, BernoulliHmmPrior, arrays, parts)
 
     def check(lambda_: GaussianHmmNatural, prior: GaussianHmmPrior) -> None:
         check_gaussians(covariance_type, GaussianNatural(lambda_.start, *lambda_[2:]))

@@ -92,7 +92,8 @@ def _group(data: Sequences, chains: Index, emissions: Emissions) -> Group:
     local = chains.copy()
     local[:, :4] -= (chains[:, 0] - (np.cumsum(sizes) - sizes))[:, np.newaxis]
     if (chains[:, :1] == chains[:, 1:2]).all() and (chains[:, 2] == chains[:, 3]).all():
-        core, rows = observations, slice(0, int(sizes.sum()))
+        core = observations
+        rows: slice | Index = slice(0, int(sizes.sum()))
     else:
         core = emissions.prepare(data.x, core_rows(chains))
         rows = ranges(local[:, 1], local[:, 2])

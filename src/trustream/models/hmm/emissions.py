@@ -51,15 +51,15 @@ class Emissions(ABC):
 
     @abstractmethod
     def start(
-        self, prior: Any, frequencies: Float64, count: float, rng: np.random.Generator
+        self, prior: Any, frequencies: Float64 | None, count: float, rng: np.random.Generator
     ) -> Parts:
         """Random parameters to start from, whatever the data but for two numbers.
 
         Args:
-            frequencies: of symbols, (V,), or of ones, (D,); Gaussians start without.
-            count: observations that each state has seen, so to speak. Few compared with those that
-                there will be leave a trust-region step free to move, too few let all states become
-                one.
+            frequencies: (V,) of symbols, None for equal ones; others start without.
+            count: observations that each state has seen, so to speak; Bernoullis start without.
+                Few compared with those that there will be leave a trust-region step free to move,
+                too few let all states become one.
         """
 
     @abstractmethod
@@ -121,10 +121,10 @@ class Categorical(Emissions):
         return (np.atleast_1d(prior.emissions).astype(self.dtype),)
 
     def start(
-        self, prior: Any, frequencies: Float64, count: float, rng: np.random.Generator
+        self, prior: Any, frequencies: Float64 | None, count: float, rng: np.random.Generator
     ) -> Parts:
         """eta + count p_k, with p_kv proportional to frequencies_v e_kv and e_kv exponential."""
-        p = frequencies * rng.exponential(size=self.shape)
+        p = (1.0 if frequencies is None else frequencies) * rng.exponential(size=self.shape)
         p /= p.sum(axis=1, keepdims=True)
         return ((self.eta(prior)[0] + count * p).astype(self.dtype),)
 
@@ -137,7 +137,7 @@ class Categorical(Emissions):
 
     def log_density(self, parts: Parts, prior: Any, observations: Any) -> Float64:
         """log E[beta_kv], (V, K)."""
-        return np.log(np.ascontiguousarray(dirichlet.mean(parts[0].astype(np.float64)).T))
+        return np.asarray(np.log(dirichlet.mean(parts[0].astype(np.float64)).T), order="C")
 
     def statistics(self, prior: Any, observations: Any, sums: Float64) -> Parts:
         """sum_t phi_tk [x_t = v], (K, V)."""
@@ -200,22 +200,13 @@ class MixtureEmissions(Emissions):
         return tuple(self.mixture.eta(prior.mixture)[1:])
 
     def start(
-        self, prior: Any, frequencies: Float64, count: float, rng: np.random.Generator
+        self, prior: Any, frequencies: Float64 | None, count: float, rng: np.random.Generator
     ) -> Parts:
-        """For Gaussians see `GaussianModel.initial`. For Bernoullis a + count p_k, b + count (1 -
-        p_k), with p_ki : 1 - p_ki the odds of frequencies_i times the ratio of two exponentials.
-        """
-        if isinstance(self.mixture, GaussianModel):
-            mixture = replace(self.mixture, start_count=count)
-            return tuple(mixture.initial(prior.mixture, rng)[1:])
-        a, b = self.eta(prior)
-        ones, zeros = rng.exponential(size=(2, self.n_components, frequencies.size))
-        ones, zeros = (
-            ones.T * frequencies[:, np.newaxis],
-            zeros.T * (1 - frequencies[:, np.newaxis]),
-        )
-        p = ones / (ones + zeros)
-        return tuple((part + count * q).astype(a.dtype) for part, q in ((a, p), (b, 1 - p)))
+        """As a mixture's components start (`BernoulliModel.initial`, `GaussianModel.initial`)."""
+        mixture = self.mixture
+        if isinstance(mixture, GaussianModel):
+            mixture = replace(mixture, start_count=count)
+        return tuple(mixture.initial(prior.mixture, rng)[1:])
 
     def zeros(self) -> Parts:
         return tuple(self.mixture.zero_statistics()[1:])

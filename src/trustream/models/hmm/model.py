@@ -153,15 +153,12 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
         return self.natural(prior.start, prior.transitions, *self.kind.eta(prior))
 
     def initial(self, prior: Any, rng: np.random.Generator) -> Any:
-        """Equal starts and transitions, and random emissions whatever the data (`Emissions.start`).
+        """Equal starts and transitions, and random emissions (`Emissions.start`).
 
-        The posterior after `start_count` observations of each state, in which all symbols, or ones
-        and zeros, are as frequent.
+        The posterior after `start_count` observations of each state; Bernoullis as in the paper.
         """
         self._check(prior)
-        share = 1 / self.n_features if self.emissions == "categorical" else 0.5
-        frequencies = np.full(self.n_features, share)
-        return self.started(self.kind.start(prior, frequencies, self.start_count, rng))
+        return self.started(self.kind.start(prior, None, self.start_count, rng))
 
     def started(self, parts: tuple[Array, ...]) -> Any:
         """lambda_ with these parameters of emissions, and start and transitions equal to 1."""
