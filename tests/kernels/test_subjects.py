@@ -14,6 +14,7 @@ from trustream import kernels
 SOME = {
     "lda": "lda_local",
     "mixture": "softmax",
+    "regression": "linear_groups",
     "priors": "dirichlet_step",
     "likelihood": "chib",
     "sparse": "first_fault",

@@ -71,7 +71,7 @@ class GroupedModel(RegressionModel[GroupedT, PopulationPrior, BatchT]):
         """The precision of the weights of a group by itself, mu not being known, (P, P).
 
         w_g ~ N(0, (1 + 1/s) Sigma) under the prior: s / (1 + s) E[Sigma^-1]. Beliefs with it owe
-        nothing to lambda, and next to nothing to the prior where s is small.
+        nothing to lambda, and little to the prior where s is small.
         """
         return prior.s / (1 + prior.s) * prior.nu * np.linalg.inv(prior.Psi)
 
