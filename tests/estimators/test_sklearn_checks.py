@@ -3,7 +3,13 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from trustream import BernoulliMixture, GaussianMixture, LatentDirichletAllocation
+from trustream import (
+    BayesianLinearRegression,
+    BernoulliMixture,
+    GaussianMixture,
+    LatentDirichletAllocation,
+    ProbitRegression,
+)
 
 # Four components for the Bernoulli mixture: the check of sparse input wants four columns.
 ESTIMATORS = [
@@ -27,6 +33,9 @@ ESTIMATORS = [
     BernoulliMixture(n_components=4, learning_method="streaming-vb", inner_iter=5),
     GaussianMixture(n_components=2, learning_method="streaming-batch", inner_iter=5),
     GaussianMixture(n_components=2, max_iter=2, learning_method="memoized"),
+    BayesianLinearRegression(),
+    BayesianLinearRegression(learning_method="trust-region", max_iter=5),
+    ProbitRegression(),
 ]
 
 

@@ -95,8 +95,8 @@ def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arra
     check_values(header["attributes"], schemas.ATTRIBUTES, "the attributes", schemas.MAY_LACK)
     estimator = cls(**_plain_params(cls, header["params"], entries))
     _validate(estimator)
-    for name, value in header["attributes"].items():
-        setattr(estimator, name, value)
+    # Shapes may depend on them.
+    vars(estimator).update(header["attributes"])
     n_features = header["attributes"]["n_features_in_"]
     table = estimator._format(n_features).table(header) | estimator._own_table(entries)
     given = {f"param.{name}": rule for name, rule in estimator._array_params(n_features).items()}
