@@ -15,6 +15,7 @@ from benchmarks import against as against_package
 from benchmarks import core as core_package
 from benchmarks import evaluation as evaluation_package
 from benchmarks import explore as explore_package
+from benchmarks import models as models_package
 from benchmarks import peers as peers_package
 from benchmarks import recommend as recommend_package
 from benchmarks import service as service_package
@@ -137,6 +138,13 @@ def service(**options: Any) -> None:
 def explore(**options: Any) -> None:
     """Speed and memory of exploring the topics of a large store."""
     _measure("explore", **options)
+
+
+@main.command()
+@measurements(models_package.MEASUREMENTS)
+def models(**options: Any) -> None:
+    """Speed of the models beside topics and mixtures, side by side with peers."""
+    _measure("models", **options)
 
 
 @main.command()
