@@ -1,5 +1,7 @@
 """Regressions next to scikit-learn's BayesianRidge and statsmodels' MixedLM, and what a step costs.
 
+And how well they predict (`_regression_quality`).
+
 All three have the same data, and the results that can be compared are: coefficients, and for groups
 the errors of their weights.
 """
@@ -16,6 +18,7 @@ from statsmodels.regression.mixed_linear_model import MixedLM
 
 from benchmarks.harness.rows import Row, Setup, at_least, at_most, information
 from benchmarks.harness.timing import interleaved, seconds
+from benchmarks.models import _regression_quality
 from trustream import BayesianLinearRegression, ProbitRegression
 
 FILES: tuple[str, ...] = ()
@@ -28,6 +31,7 @@ def measure(setup: Setup) -> Iterator[Row]:
     yield from _with_groups(setup)
     for kind in (BayesianLinearRegression, ProbitRegression):
         yield _step(setup, kind)
+    yield from _regression_quality.measure(setup)
 
 
 def planted(

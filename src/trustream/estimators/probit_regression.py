@@ -265,7 +265,7 @@ n_iter_, n_batch_iter_
         if self._grouped:
             return super()._initial(model, prior, X, rng)
         n = X.shape[0]
-        rows = slice(None)
+        rows: Any = slice(None)
         if n > _MOST_START_ROWS:
             rows = np.sort(rng.choice(n, _MOST_START_ROWS, replace=False))
         batch = model.batch(X, rows)

@@ -56,7 +56,7 @@ class RegressionEstimator(FittedRegression):
 
     # --- learning
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:  # type: ignore[override]
         """Learn from data that are all there.
 
         Parameters
@@ -95,7 +95,7 @@ class RegressionEstimator(FittedRegression):
         """
         return self._partial_fit(Given(X, y, groups, learned_from=True))
 
-    def elbo(
+    def elbo(  # type: ignore[override]
         self, X: Any, y: Any, groups: Any = None, *, total_samples: float | None = None
     ) -> float:
         """Lower bound on the evidence in nats per data point, that is, per group or per row.
@@ -180,7 +180,7 @@ class RegressionEstimator(FittedRegression):
         )  # fmt: skip
 
     @staticmethod
-    def _place(here: Coordinates) -> tuple[Any, ...]:
+    def _place(here: Coordinates) -> tuple[Any, Any, float, float]:
         return here.x_mean, here.x_scale, here.y_mean, here.y_scale
 
     def _noise_prior(self) -> tuple[float, float]:
