@@ -116,7 +116,7 @@ n_iter_, n_batch_iter_
         batch_size: int | None = None,
         inner_iter: int | None = None,
         total_samples: float | None = None,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         warm_start: bool = False,
         dtype: Any = "float64",
         n_jobs: int | None = None,
