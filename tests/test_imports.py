@@ -39,7 +39,8 @@ def test_light_start(code: str) -> None:
 def test_public_names() -> None:
     public = {
         "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "PoissonFactorization",
-        "PoissonRecommender", "TopicRecommender", "HiddenMarkovModel",
+        "PoissonRecommender", "TopicRecommender", "HiddenMarkovModel", "BayesianLinearRegression",
+        "ProbitRegression",
         "StreamTrainer", "TopicModel", "load", "open_store",
     }  # fmt: skip
     assert {*public, *PACKAGES, "__version__"} == set(trustream.__all__)

@@ -260,7 +260,7 @@ def regression(name: str, make: Any, prior: Any, data: Any, **options: Any) -> C
 
 
 def linear() -> Case:
-    """320 rows of two features, with an intercept."""
+    """Rows of two features, with an intercept."""
     X, y, _ = _rows()
     return regression(
         "linear",
@@ -292,9 +292,9 @@ def probit() -> Case:
 
 
 def _rows() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(X with a column of ones, y, offsets) of 90 groups with one to ten rows."""
+    """(X with a column of ones, y, offsets) of 90 groups with one to five rows."""
     rng = np.random.default_rng(6)
-    lengths = rng.integers(1, 11, size=90)
+    lengths = rng.integers(1, 6, size=90)
     offsets = np.concatenate([[0], np.cumsum(lengths)])
     X = np.column_stack([rng.standard_normal((offsets[-1], 2)), np.ones(offsets[-1])])
     weights = np.array([1.0, -0.5, 0.3]) + 0.5 * rng.standard_normal((90, 3))
@@ -308,7 +308,7 @@ def _population() -> PopulationPrior:
 
 
 def grouped_linear() -> Case:
-    """90 groups of one to ten rows."""
+    """90 groups of one to five rows."""
     X, y, offsets = _rows()
     return regression(
         "grouped-linear",

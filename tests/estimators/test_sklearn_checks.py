@@ -4,10 +4,12 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from trustream import (
+    BayesianLinearRegression,
     BernoulliMixture,
     GaussianMixture,
     LatentDirichletAllocation,
     PoissonFactorization,
+    ProbitRegression,
 )
 
 # Four components for the Bernoulli mixture: the check of sparse input wants four columns.
@@ -37,6 +39,9 @@ ESTIMATORS = [
     PoissonFactorization(
         n_components=2, max_iter=2, whole_counts=False, learning_method="memoized"
     ),
+    BayesianLinearRegression(),
+    BayesianLinearRegression(learning_method="trust-region", max_iter=5),
+    ProbitRegression(),
 ]
 
 

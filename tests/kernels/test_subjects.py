@@ -16,6 +16,7 @@ SOME = {
     "factors": "factor_local",
     "mixture": "softmax",
     "hmm": "forward_backward",
+    "regression": "linear_groups",
     "priors": "dirichlet_step",
     "likelihood": "chib",
     "sparse": "first_fault",

@@ -33,8 +33,9 @@ def moments_of(known: Mapping[Any, Entry], ids: Iterable[Any], n_weights: int) -
     result = no_moments(len(ids), n_weights)
     for place, id_ in enumerate(ids):
         if id_ in known:
-            for whole, part in zip(result, known[id_], strict=True):
-                whole[place] = part
+            products, shifts, squares, counts = known[id_]
+            result.products[place], result.shifts[place] = products, shifts
+            result.squares[place], result.counts[place] = squares, counts
     return result
 
 

@@ -91,7 +91,7 @@ class BayesianLinearRegression(RegressorMixin, RegressionEstimator):
     total_samples : float, default=None
         For `partial_fit`: number of groups, or of rows where there are none, that a call stands
         for. None counts those seen so far.
-    tol : float, default=1e-6
+    tol : float, default=1e-5
         What runs until it converges ends when a pass raises the bound by less, in nats per data
         point.
     warm_start : bool, default=False
@@ -185,7 +185,7 @@ class BayesianLinearRegression(RegressorMixin, RegressionEstimator):
         batch_size: int | None = None,
         inner_iter: int | None = None,
         total_samples: float | None = None,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         warm_start: bool = False,
         dtype: Any = "float64",
         n_jobs: int | None = None,

@@ -56,7 +56,7 @@ class ProbitRegression(ClassifierMixin, RegressionEstimator):
         in those of the data. Without an intercept nothing is centred.
     weight_precision : float, default=1.0
         Without groups: a, the precision of the weights. The intercept has 0.01.
-    mean_precision_prior : float, default=1e-3
+    mean_precision_prior : float, default=0.1
         With groups: s, how many groups the prior of the mean of weights, 0, is worth.
     covariance_prior : float or None, default=None
         With groups: variance of each weight from group to group that the prior expects. None tries
@@ -104,7 +104,7 @@ n_iter_, n_batch_iter_
         fit_intercept: bool = True,
         standardize: bool = True,
         weight_precision: float = 1.0,
-        mean_precision_prior: float = 1e-3,
+        mean_precision_prior: float = 0.1,
         covariance_prior: float | None = None,
         degrees_of_freedom_prior: float | None = None,
         learning_method: str = "auto",
@@ -116,7 +116,7 @@ n_iter_, n_batch_iter_
         batch_size: int | None = None,
         inner_iter: int | None = None,
         total_samples: float | None = None,
-        tol: float = 1e-6,
+        tol: float = 1e-5,
         warm_start: bool = False,
         dtype: Any = "float64",
         n_jobs: int | None = None,
@@ -266,7 +266,7 @@ n_iter_, n_batch_iter_
         if self._grouped:
             return super()._initial(model, prior, X, rng)
         n = X.shape[0]
-        rows = slice(None)
+        rows: Any = slice(None)
         if n > _MOST_START_ROWS:
             rows = np.sort(rng.choice(n, _MOST_START_ROWS, replace=False))
         batch = model.batch(X, rows)

@@ -56,7 +56,7 @@ class RegressionEstimator(FittedRegression):
 
     # --- learning
 
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Any:  # type: ignore[override]
         """Learn from data that are all there.
 
         Parameters
@@ -98,7 +98,7 @@ class RegressionEstimator(FittedRegression):
         self._step_as(self._draft(), Given(X, y, groups, learned_from=True))
         return self
 
-    def elbo(
+    def elbo(  # type: ignore[override]
         self, X: Any, y: Any, groups: Any = None, *, total_samples: float | None = None
     ) -> float:
         """Lower bound on the evidence in nats per data point, that is, per group or per row.
@@ -183,7 +183,7 @@ class RegressionEstimator(FittedRegression):
         )  # fmt: skip
 
     @staticmethod
-    def _place(here: Coordinates) -> tuple[Any, ...]:
+    def _place(here: Coordinates) -> tuple[Any, Any, float, float]:
         return here.x_mean, here.x_scale, here.y_mean, here.y_scale
 
     def _noise_prior(self) -> tuple[float, float]:

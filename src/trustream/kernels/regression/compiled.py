@@ -34,7 +34,7 @@ def group_moments(X, y, offsets, start, stop, products, shifts, squares):
         A[:], b[:] = 0.0, 0.0
         total = 0.0
         for n in range(offsets[g], offsets[g + 1]):
-            target = float(y[n])
+            target = np.float64(y[n])
             for i in range(p):
                 row[i] = X[n, i]
             for i in range(p):
@@ -124,7 +124,8 @@ def _tail(a):
     if a > _TAIL:
         mass = math.erfc(-a / _ROOT_2) / 2
         r = math.exp(-a * a / 2 - _LOG_ROOT_2_PI) / mass
-        return r, r + a, math.log(mass)
+        log_mass = math.log1p(-math.erfc(a / _ROOT_2) / 2) if a > 0 else math.log(mass)
+        return r, r + a, log_mass
     # Phi(-x) / N(x) = 1 / (x + 1 / (x + 2 / (x + ...))): r = x + rest.
     x, rest = -a, 0.0
     for k in range(_N_FRACTIONS, 0, -1):
@@ -137,7 +138,7 @@ def _tail(a):
 def truncated(location, y, start, stop, mean, variance, log_mass):
     """Moments of z ~ N(location, 1) on the side of y, -1 or 1."""
     for n in range(start, stop):
-        side = float(y[n])
+        side = np.float64(y[n])
         r, above, mass = _tail(side * location[n])
         mean[n] = location[n] + side * r
         variance[n] = min(max(1 - r * above, 0.0), 1.0)

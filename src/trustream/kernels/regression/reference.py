@@ -8,7 +8,7 @@ the other, what their docstrings say. Where `covariances` has no rows, none are 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr
+from scipy import special
 
 from trustream.array_types import Array, Float64, Index
 
@@ -92,9 +92,9 @@ def truncated(
     rows = slice(start, stop)
     side = y[rows].astype(np.float64)
     a = side * location[rows]
-    log_mass[rows] = log_ndtr(a)
+    log_mass[rows] = special.log_ndtr(a)
     # Of N(a | 0, 1) and Phi(a) alone both would vanish far below zero.
-    r = np.sqrt(2 / np.pi) / erfcx(-a / np.sqrt(2))
+    r = np.sqrt(2 / np.pi) / special.erfcx(-a / np.sqrt(2))
     mean[rows] = location[rows] + side * r
     variance[rows] = np.clip(1 - r * (r + a), 0.0, 1.0)
 
@@ -195,10 +195,10 @@ def _expected_log_phi(
     """sum_i l_i, dl_i / dmu_i (n,) and d_i (n,)."""
     mu, s = x @ m, np.sqrt(((x @ C) * x).sum(axis=1))
     a = side[:, None] * (mu[:, None] + s[:, None] * nodes)
-    r = np.sqrt(2 / np.pi) / erfcx(-a / np.sqrt(2))
+    r = np.sqrt(2 / np.pi) / special.erfcx(-a / np.sqrt(2))
     slope = side * (r @ weights)
     wide = np.maximum(s, NARROW)
     curvature = np.where(
         s > NARROW, -side * (r @ (weights * nodes)) / wide, (r * (r + a)) @ weights
     )
-    return float((log_ndtr(a) @ weights).sum()), slope, np.maximum(curvature, 0.0)
+    return float((special.log_ndtr(a) @ weights).sum()), slope, np.maximum(curvature, 0.0)

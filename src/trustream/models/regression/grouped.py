@@ -35,6 +35,8 @@ from trustream.models.regression.model import RegressionModel
 from trustream.models.regression.priors import PopulationPrior
 
 GroupedT = TypeVar("GroupedT", bound=Any)
+# s (1,), sm (1, P), C (1, P, P), nu (1,) and spread (1, P, P).
+Population = tuple[Float64, Float64, Float64, Float64, Float64]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +58,7 @@ class GroupedModel(RegressionModel[GroupedT, PopulationPrior, BatchT]):
         """The part of lambda that is q(mu, Sigma)."""
         return niw.Natural(natural.s, natural.sm, natural.C, natural.nu)
 
-    def population_of_prior(self, prior: PopulationPrior) -> tuple[Float64, ...]:
+    def population_of_prior(self, prior: PopulationPrior) -> Population:
         """s, sm, C, nu and spread of the prior."""
         p = self.n_weights
         eta = niw.natural(np.zeros((1, p)), np.array([prior.s]), prior.Psi[None], [prior.nu])
@@ -71,25 +73,24 @@ class GroupedModel(RegressionModel[GroupedT, PopulationPrior, BatchT]):
         """The precision of the weights of a group by itself, mu not being known, (P, P).
 
         w_g ~ N(0, (1 + 1/s) Sigma) under the prior: s / (1 + s) E[Sigma^-1]. Beliefs with it owe
-        nothing to lambda, and next to nothing to the prior where s is small.
+        nothing to lambda, and little to the prior where s is small.
         """
-        return prior.s / (1 + prior.s) * prior.nu * np.linalg.inv(prior.Psi)
+        return np.asarray(prior.s / (1 + prior.s) * prior.nu * np.linalg.inv(prior.Psi))
 
-    def random_population(
-        self, prior: PopulationPrior, rng: np.random.Generator
-    ) -> tuple[Float64, ...]:
+    def random_population(self, prior: PopulationPrior, rng: np.random.Generator) -> Population:
         """The same after one imagined group, with weights as the prior has them."""
         p = self.n_weights
         m = rng.multivariate_normal(np.zeros(p), prior.Psi / prior.nu, method="cholesky")
         s, nu = np.array([prior.s + 1]), np.array([prior.nu + 1])
         return (*niw.natural(m[None], s, prior.Psi[None], nu), np.zeros((1, p, p)))
 
-    def zero_population(self) -> tuple[Float64, ...]:
+    def zero_population(self) -> Population:
         """Zeros."""
         p = self.n_weights
-        return tuple(np.zeros(shape) for shape in ((1,), (1, p), (1, p, p), (1,), (1, p, p)))
+        square = np.zeros((1, p, p))
+        return np.zeros(1), np.zeros((1, p)), square, np.zeros(1), square.copy()
 
-    def population_statistics(self, sums: Float64, n_groups: int) -> tuple[Float64, ...]:
+    def population_statistics(self, sums: Float64, n_groups: int) -> Population:
         """Statistics from sum_g m_g (P), sum_g E[w_g w_g'] (P P), sum_g Cov[w_g] (P P)."""
         p, count = self.n_weights, np.array([float(n_groups)])
         first, second, spread = sums[:p], sums[p : p + p * p], sums[p + p * p :]

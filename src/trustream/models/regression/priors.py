@@ -94,7 +94,7 @@ class PopulationPrior(_Located):
     @property
     def n_weights(self) -> int:
         """P."""
-        return self.Psi.shape[0]
+        return int(self.Psi.shape[0])
 
     def __post_init__(self) -> None:
         self._check_location()

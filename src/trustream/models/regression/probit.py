@@ -144,7 +144,7 @@ class ProbitModel(RegressionModel[ProbitNatural, WeightsPrior, RowBatch]):
         """
         m, covariance, _ = family.traditional(natural.family)
         _, log_mass = self._latent(batch.X @ m, batch)
-        return log_mass - ((batch.X @ covariance) * batch.X).sum(axis=1) / 2
+        return np.asarray(log_mass - ((batch.X @ covariance) * batch.X).sum(axis=1) / 2)
 
     def _latent(self, location: Float64, batch: RowBatch) -> tuple[Float64, Float64]:
         """E[z] and Var[z] (B, 2), and log Phi(y location) (B,)."""
