@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse, special
 
 from tests.helpers import BACKENDS, DTYPES, counts_of, planted_lda, random_counts, snapshot
+from trustream.evaluation import completion
 from trustream.inference import batch as batch_vb
 from trustream.inference import empirical_bayes, trust_region
 from trustream.inference.state import State
@@ -236,3 +237,31 @@ def test_topics_without_tokens_leave_no_word_without_beliefs(backend: str) -> No
         prior, wide.batch(sparse.csr_array(counts), slice(None)), gamma.astype(np.float64),
     )  # fmt: skip
     assert model.local_bound(natural, prior, batch, gamma) == pytest.approx(exact, rel=1e-5)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_words_and_not_alpha_choose_the_topic_of_a_short_document(backend: str) -> None:
+    """One topic is twenty times as frequent, another makes each of four words ten times as likely.
+
+    By Bayes' rule the odds of the second are about 10^4 / 20.
+    """
+    k, v = 50, 60
+    rows = np.full((v, k), 10_000.0)
+    rows[:4] = 1.0
+    rows[:4, 7], rows[:4, 0] = 1000.0, 100.0
+    alpha = np.full(k, 0.01)
+    alpha[0] = 0.2
+    prior = LdaPrior.of(alpha, 0.1, k, v)
+    counts = sparse.csr_array(np.eye(1, v) + np.eye(1, v, 1) + np.eye(1, v, 2) + np.eye(1, v, 3))
+    model = LdaModel(k, v, backend=backend, strides=True)
+    batch = model.batch(counts, slice(None))
+    natural = model.restrict(LazyRows.of(rows.astype(np.float32)), prior, batch)
+    start, _ = model.beliefs(prior, batch, None)
+    assert start == pytest.approx(np.full((1, k), (alpha.sum() + 4) / k))
+    gamma, _ = model.local_step(natural, prior, batch, start, 50, 1e-4)
+    assert gamma[0, 7] > 3.5 and gamma[0, 0] < 0.5
+    topics = (rows / rows.sum(axis=0)).T
+    given, hidden = counts, sparse.csr_array(np.eye(1, v, 3))
+    score = completion(given, topics, alpha, hidden=hidden, backend=backend).per_word
+    expected = (alpha + np.eye(k)[7] * 4) / (alpha.sum() + 4) @ topics[:, 3]
+    assert score == pytest.approx(np.log(expected), abs=0.01)

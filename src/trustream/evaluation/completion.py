@@ -170,7 +170,8 @@ def _theta(
     """E[theta] (B, K) of the observed tokens by the mean-field fixed point, from equal topics."""
     n_topics, local = alpha.size, kernels.get("lda", backend).lda_local
     n_tokens = block.total(observed)
-    gamma = alpha + (n_tokens / n_topics)[:, np.newaxis]
+    # From alpha itself, alpha would choose the topics of short documents before their words do.
+    gamma = np.repeat(((alpha.sum() + n_tokens) / n_topics)[:, np.newaxis], n_topics, axis=1)
     counts, ratio = observed.astype(np.float64), np.empty(observed.size)
     theta, factor = np.empty((block.size, block.table.shape[1])), np.ones(n_topics)
     arrays = (block.indptr, block.ids, counts, block.table, factor, alpha, gamma, theta, ratio)

@@ -50,11 +50,14 @@ class LdaModel(LdaParameters):
     ) -> tuple[Array, LdaNatural]:
         """gamma = alpha + sum_w n_dw phi_dw, and s_wk = sum_d n_dw phi_dwk.
 
-        phi is (nnz, K) in the batch's order of (document, word) pairs; None is 1/K. Seeds add to s
-        (`lda.seeds`).
+        phi is (nnz, K) in the batch's order of (document, word) pairs; None is 1/K, and where
+        topics are given gamma is then that of equal topics. Seeds add to s (`lda.seeds`).
         """
         if phi is None:
             gamma, s = starts.uniform_beliefs(prior, batch, self.n_components, self.dtype)
+            if self.strides:
+                gamma = starts.equal_topics(prior, batch.lengths, self.n_components)
+                gamma = gamma.astype(self.dtype)
         else:
             gamma, s = starts.given_beliefs(prior, batch, phi, self.dtype)
         return gamma, with_extra(s, SeedCounts.of(prior.seeds, batch))

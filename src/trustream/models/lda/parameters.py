@@ -39,9 +39,10 @@ class LdaParameters:
         eta_per_word: learn a prior for each word instead of one for all.
         max_doc_topics: a local step goes on with so many topics of a document at most, the ones
             it uses (`kernels.lda.compiled_active_topics`); None goes on with all.
-        strides: local steps extrapolate. They end where they would without, in half of the
-            iterations, which pays where topics are given. Steps that learn are better without:
-            topics gain from documents that are not quite decided (docs/notes/performance.md).
+        strides: local steps extrapolate, from equal topics. They end where they would without, in
+            half of the iterations, which pays where topics are given. Steps that learn are better
+            without: topics gain from documents that are not quite decided
+            (docs/notes/performance.md).
     """
 
     collapsed: ClassVar[bool] = False

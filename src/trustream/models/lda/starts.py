@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from trustream.array_types import Array
+from trustream.array_types import Array, Float64
 from trustream.models.lda.batch import WordBatch, segment_sums
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.natural import LdaNatural
@@ -68,3 +68,15 @@ def given_beliefs(
     gamma = prior.alpha + segment_sums(weighted, batch.indptr)
     rows = segment_sums(weighted[batch.positions], batch.word_ptr)
     return gamma.astype(dtype), LdaNatural(rows.astype(dtype), rows.sum(axis=0))
+
+
+def equal_topics(prior: LdaPrior, lengths: Float64, n_topics: int) -> Float64:
+    """gamma (B, K) of documents with equal parts of all topics, (sum_k alpha_k + n_d) / K.
+
+    Where topics are given, a document is read from here. gamma = alpha + n_d / K, that of uniform
+    phi, would let alpha choose the topics of short documents before their words do: where gamma is
+    small, exp E[log theta] of two topics differs by far more than their alphas, and the local step
+    does not come back from it (docs/notes/streams.md).
+    """
+    level = (prior.alpha.sum() + lengths) / n_topics
+    return np.repeat(level[:, np.newaxis], n_topics, axis=1)

@@ -19,6 +19,7 @@ from trustream.evaluation.token_split import observed_halves
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.models.lda.batch import CountRows, WordBatch, segment_sums
 from trustream.models.lda.natural import LdaNatural
+from trustream.models.lda.starts import equal_topics
 from trustream.streaming.stream_model import Score
 
 # Most iterations, and the change that ends them. Documents that are not settled after so many are
@@ -77,7 +78,7 @@ def _theta(model: LdaModel, prior: LdaPrior, batch: WordBatch, natural: LdaNatur
     # A word's scale does not matter, and neither does that of all words; small numbers do.
     table /= np.maximum(table.max(axis=1, keepdims=True), np.finfo(table.dtype).tiny)
     factor = (natural.totals.min() / natural.totals).astype(table.dtype)
-    start = (prior.alpha + batch.lengths[:, np.newaxis] / model.n_components).astype(table.dtype)
+    start = equal_topics(prior, batch.lengths, model.n_components).astype(table.dtype)
     gamma, _, _ = reading.local(batch, table, factor, prior.alpha, start, _N_LOCAL, _TOL)
     found = gamma.astype(np.float64)
     return np.asarray(found / found.sum(axis=1, keepdims=True))
