@@ -240,7 +240,7 @@ class Pool:
             raise ClusterError(
                 f"no worker was ready for {self._patience:g} seconds: each needs "
                 f"{self._n_threads} free CPU, and the cluster has {free:g} free on "
-                f"{self._n_nodes} nodes; add nodes (ray start --address HOST:PORT), or ask for fewer"
+                f"{self._n_nodes} nodes; add nodes (ray start --address HOST:PORT), or ask for less"
             )
 
     def _tend(self, wait: float = 0.0) -> None:
