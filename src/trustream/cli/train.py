@@ -36,7 +36,7 @@ Examples:
   trustream train topics.db --model fine   # one of several models
   trustream train topics.db --seconds 60 --json
   trustream train topics.db --cluster local --workers 4
-  trustream train postgresql://db/news --cluster auto   # on a node of a cluster
+  trustream train postgresql://db/news --cluster auto   # on a cluster
 """
 # Seconds between two lines of progress if standard error is not a terminal.
 _REPORT_EVERY = 5.0

@@ -242,7 +242,7 @@ class Pool:
             raise ClusterError(
                 f"no worker was ready for {self._patience:g} seconds: each needs "
                 f"{self._n_threads} free CPU, and the cluster has {free:g} free on "
-                f"{self._n_nodes} nodes; add nodes (ray start --address=...), or ask for fewer"
+                f"{self._n_nodes} nodes; add nodes (ray start --address HOST:PORT), or ask for less"
             )
 
     def _tend(self, wait: float = 0.0) -> None:
@@ -449,5 +449,5 @@ def _first_line(error: BaseException) -> str:
 def _no_room(error: BaseException) -> ClusterError:
     return ClusterError(
         f"Ray has no room for the arrays of a step ({_first_line(error)}): start its nodes with "
-        "more memory for objects (ray start --object-store-memory=BYTES), or use smaller batches"
+        "more memory for objects (ray start --object-store-memory BYTES), or use smaller batches"
     )
