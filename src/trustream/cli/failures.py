@@ -143,6 +143,7 @@ _INPUT_ERRORS = {
     "safetensors": "SafetensorError",
     "sqlite3": "Error",
     "struct": "error",
+    "trustream.cluster.errors": "ClusterError",
     "trustream.store.errors": "StoreError",
     "xml.etree.ElementTree": "ParseError",
     "zipfile": "BadZipFile",
