@@ -21,6 +21,7 @@ EXPERIMENTS = {
     "stream-text": "Figure 4: LDA on articles that arrive word by word.",
     "stream-ratings": "Figure 5: LDA on users in the order in which they first rated.",
     "stream-gap": "Whether a model of a stream is as good as fit on the same documents.",
+    "regimes": "Where trust region matters: by batch size, articles and population.",
     "robustness": "Random hyperparameters for trustream, scikit-learn and gensim.",
 }
 _EPILOG = "A command that was stopped goes on where it was: finished runs are not repeated."

@@ -33,6 +33,21 @@ print(hashlib.sha256(str(root).encode() + b"\0" + (root / "pyproject.toml").read
 PY
 }
 
+# waiting COMMAND...: run it; on a terminal, count the seconds meanwhile.
+waiting() {
+    if ! [ -t 2 ]; then "$@"; return; fi
+    "$@" &
+    local job=$! start=$SECONDS
+    trap 'kill "$job" 2>/dev/null; exit 130' INT TERM
+    while kill -0 "$job" 2>/dev/null; do
+        printf '\r  %d s' $((SECONDS - start)) >&2
+        sleep 1
+    done
+    printf '\r%12s\r' "" >&2
+    trap - INT TERM
+    wait "$job"
+}
+
 # ensure EXTRA: .venv exists and holds trustream[EXTRA], editable ("" for no extra).
 ensure() {
     local extra="$1" stamp="$venv/.installed-${1:-runtime}" target="$root" base
@@ -46,8 +61,8 @@ ensure() {
             "$base" -m venv --clear "$venv"
         fi
         if [ -n "$extra" ]; then target="$root[$extra]"; fi
-        say "Installing trustream${extra:+[$extra]} into .venv"
-        "$python" -m pip install -qq --disable-pip-version-check --editable "$target"
+        say "Installing trustream${extra:+[$extra]} into .venv (a minute or two, once)"
+        waiting "$python" -m pip install -qq --disable-pip-version-check --editable "$target"
         fingerprint >"$stamp"
     fi
     exec 9<&-

@@ -12,7 +12,12 @@ def blocks(path: Path) -> list[str]:
     return re.findall(r"```python\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL)
 
 
-PAGES = sorted(path.name for path in (ROOT / "docs").glob("*.md") if blocks(path))
+PAGES = sorted(
+    path.relative_to(ROOT / "docs").as_posix()
+    for folder in ("", "howto")
+    for path in (ROOT / "docs" / folder).glob("*.md")
+    if blocks(path)
+)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = ["scripts/demo", "scripts/test", "scripts/bench", "scripts/experiments", ".ci/run"]
+COMMANDS = ["scripts/demo", "scripts/test", "scripts/bench", "scripts/experiments", "scripts/docs"]
+COMMANDS += [".ci/run"]
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="the commands need bash")
 

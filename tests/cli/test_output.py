@@ -19,6 +19,7 @@ from trustream.cli import main
 from trustream.cli.output import echo_json
 from trustream.demo import DemoResult
 from trustream.demo.screen import Screen
+from trustream.demo.topic_rows import TopicRow
 from trustream.store.records import Totals
 from trustream.terminal import shown
 
@@ -152,10 +153,11 @@ def test_progress_shows_the_title_as_text(is_terminal: bool) -> None:
 
 def test_the_demonstration_shows_words_as_text() -> None:
     console = Console(file=io.StringIO(), width=200, color_system=None)
-    screen = Screen(console, 8)
+    screen = Screen(console)
+    rows = [TopicRow(0, 1.0, HOSTILE, HOSTILE)]
     totals = Totals(documents=1, training=1, held_out=0, tokens=1, words=1, added=1, sequence=1,
                     vocabulary=1)  # fmt: skip
-    screen.report(DemoResult(Path("st[red]\x1bore.db"), [HOSTILE], totals, 1, []))
+    screen.report(DemoResult(Path("st[red]\x1bore.db"), rows, totals, 1, []))
     text = console.file.getvalue()  # type: ignore[attr-defined]
     assert COMMANDING.search(text) is None
     assert "trustream topics 'st[red]\\x1bore.db'" in text

@@ -19,7 +19,13 @@ def prose(seed: str, n: int = 25) -> str:
 
 
 def collect(root: Path, min_words: int = 20) -> list[list[str]]:
-    return [words for found in stream([root], min_words=min_words) for words in found]
+    found = [docstring for some in stream([root], min_words=min_words) for docstring in some]
+    assert len({docstring.name for docstring in found}) == len(found)
+    return [docstring.words for docstring in found]
+
+
+def texts(source: bytes) -> list[str]:
+    return [text for _, text in docstrings_of(source)]
 
 
 def write(path: Path, content: str | bytes) -> Path:
@@ -73,7 +79,7 @@ def m():
 def n():
     f"""not one either"""
 '''
-    assert docstrings_of(source) == [
+    assert texts(source) == [
         "module", "class", "method", "nested", "coroutine",
         "conditional", "alternative", "handler", "case",
     ]  # fmt: skip
@@ -96,12 +102,12 @@ def test_sources_that_cannot_be_parsed_have_no_docstrings(source: bytes) -> None
 
 def test_source_encoding_is_respected() -> None:
     source = '# -*- coding: latin-1 -*-\n"""Größe"""'.encode("latin-1")
-    assert docstrings_of(source) == ["Größe"]
+    assert texts(source) == ["Größe"]
 
 
 @pytest.mark.filterwarnings("error")
 def test_other_peoples_warnings_are_kept_quiet() -> None:
-    assert docstrings_of(b'"""doc \\d"""\nx = 1 is 1\n') == ["doc \\d"]
+    assert texts(b'"""doc \\d"""\nx = 1 is 1\n') == ["doc \\d"]
 
 
 def test_source_files_are_sorted_and_without_tests(tmp_path: Path) -> None:
@@ -131,6 +137,28 @@ def test_the_order_does_not_depend_on_the_order_of_creation(tmp_path: Path) -> N
     for name in reversed(names):
         write(tmp_path / "backward" / name, module(prose(name.replace("/", "")[:2])))
     assert collect(tmp_path / "forward") == collect(tmp_path / "backward")
+
+
+def test_names_say_where_a_docstring_stands(tmp_path: Path) -> None:
+    source = f'''
+class A:
+    @property
+    def f(self):
+        """{prose("getter")}"""
+    @f.setter
+    def f(self, value):
+        """{prose("setter")}"""
+'''
+    write(tmp_path / "pack/__init__.py", f'"""{prose("package")}"""')
+    write(tmp_path / "pack/_inner/m.py", source)
+    write(tmp_path / "single.py", module(prose("single")))
+    found = {d.words[0].split("qq")[0]: d.name for some in stream([tmp_path]) for d in some}
+    assert found == {
+        "package": "pack",
+        "getter": "pack._inner.m:A.f",
+        "setter": "pack._inner.m:A.f (2)",
+        "single": "single:f0",
+    }
 
 
 def test_short_docstrings_are_left_out(tmp_path: Path) -> None:

@@ -12,7 +12,8 @@ from trustream.cli.shared_parameters import seed_option, topics_option
 _EPILOG = """\b
 Examples:
   trustream demo
-  trustream demo --seconds 20 --store demo.db      # keeps the store
+  trustream demo --seconds 20 --store demo.db
+  trustream demo --serve                           # with the dashboard, until Ctrl-C
 """
 
 
@@ -29,11 +30,18 @@ Examples:
 @click.option(
     "--store",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keep the store in this new SQLite file.  [default: deleted at the end]",
+    help="The new SQLite file to make.  [default: one in a temporary folder]",
 )
+@click.option("--serve", is_flag=True, help="Show the dashboard in a browser, too, until Ctrl-C.")
 @seed_option
 def demo(
-    topics: int, documents: int, words: int, seconds: float, store: Path | None, seed: int
+    topics: int,
+    documents: int,
+    words: int,
+    seconds: float,
+    store: Path | None,
+    serve: bool,
+    seed: int,
 ) -> None:
     """Learn topics from a stream: the docstrings of the installed Python packages."""
     from trustream.demo import run
@@ -45,4 +53,5 @@ def demo(
         seconds=seconds,
         store=store,
         seed=seed,
+        serve=serve,
     )

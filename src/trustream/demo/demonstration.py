@@ -2,31 +2,47 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from trustream.demo import docstrings
+from trustream.demo.dashboard import Dashboard, needs_packages, program
+from trustream.demo.modules import ModuleTokens
 from trustream.demo.screen import Screen
+from trustream.demo.topic_rows import TopicRow
 from trustream.store import open_store
+from trustream.store.protocol import Store
 from trustream.store.records import Record, Totals
 from trustream.streaming.lda.model import TopicStream
-from trustream.streaming.published import load_model, save_settings
+from trustream.streaming.published import load_model, load_settings, save_settings
 from trustream.streaming.trainer import StreamInfo, StreamTrainer
 from trustream.text import tokenise
-from trustream.topics.summary import summarise
+from trustream.topics.documents import DocumentBatch, gather
+from trustream.topics.stored_documents import over_words, sampled, stored_batches
+from trustream.topics.stored_topics import label_stored_topics
+from trustream.topics.table import topic_info
+from trustream.topics.topic_set import TopicSet, as_topics
 
 _FEWEST_DOCUMENTS = 100
 # Documents arrive during this share of the time; after it the model sees no new ones.
 _ARRIVING = 0.7
 # Documents per write.
 _RECORDS = 20
+_SETTINGS: dict[str, Any] = {"batch_size": 50, "score_every": 10}
+# Seconds between two looks at which modules use which topic, and documents that are looked at.
+_SECONDS_BETWEEN_LOOKS, _SAMPLE = 5.0, 1000
+# Characters of each docstring that the store keeps for people to read.
+_KEPT_TEXT = 2000
 
 
 @dataclass(frozen=True)
@@ -35,10 +51,10 @@ class DemoResult:
 
     Attributes
     ----------
-    store : Path or None
-        The file of the store; None if it was deleted.
-    topics : list of lists of str
-        The most probable words of each topic, the largest topic first.
+    store : Path
+        The file of the store.
+    rows : list of TopicRow
+        The topics, the largest first: words that set each apart, and modules that use it most.
     totals : Totals
         Of the store at the end.
     steps : int
@@ -48,8 +64,8 @@ class DemoResult:
         documents, in nats per word.
     """
 
-    store: Path | None
-    topics: list[list[str]]
+    store: Path
+    rows: list[TopicRow]
     totals: Totals
     steps: int
     scores: list[tuple[float, float]]
@@ -65,6 +81,7 @@ def run(
     store: Path | None = None,
     roots: Sequence[Path] | None = None,
     out: Console | None = None,
+    serve: bool = False,
 ) -> DemoResult:
     """Stream docstrings into a store, learn topics from it, and show both on the screen.
 
@@ -79,9 +96,12 @@ def run(
         How long to learn. Documents arrive during the first 70 % of that time.
     seed : int
     store : path, optional
-        The SQLite file to create and keep; if not given, a temporary one that is deleted.
+        The SQLite file to create; if not given, one in a new temporary folder. It is kept, so that
+        other commands can go on with it.
     out : rich.console.Console, optional
         Standard output if not given.
+    serve : bool, default=False
+        Whether to run the service and its dashboard beside it, until Ctrl-C.
 
     Raises
     ------
@@ -89,46 +109,122 @@ def run(
         If fewer than 100 docstrings are found, or the store has documents already.
     """
     out = Console() if out is None else out
+    if serve:
+        needs_packages()
     with (
         _place(store) as path,
-        open_store(path, min_documents=5, held_out=0.05, tokeniser=tokenise) as opened,
+        open_store(
+            path, min_documents=5, held_out=0.05, tokeniser=tokenise, keep_text=_KEPT_TEXT
+        ) as opened,
     ):
         if opened.totals().documents:
             raise ValueError(f"{path} has documents already: name a file that does not exist")
+        out.print("Compiling, then reading docstrings ...", style="dim")
         TopicStream().warm_up()
-        writer = _Writer(path, roots, max_documents, _ARRIVING * seconds)
-        writer.start()
-        start = time.monotonic()
-        screen = Screen(out, n_words)
-        options = {"batch_size": 50, "score_every": 10, "random_state": seed}
-        with StreamTrainer(opened, n_components, **options) as trainer, screen:  # type: ignore[arg-type]
-            save_settings(opened, trainer.model)
-
-            def after(info: StreamInfo) -> bool:
-                screen.show(trainer, info, time.monotonic() - start)
-                return writer.failed
-
-            try:
-                while time.monotonic() - start < seconds and not writer.too_few:
-                    trainer.run(seconds=seconds - (time.monotonic() - start), callback=after)
-            finally:
-                writer.stop()
-        writer.check()
-        totals = opened.totals()
-        topics = [topic.words for topic in summarise(load_model(opened), n_words)]
-    result = DemoResult(store, topics, totals, trainer.n_steps, screen.scores)
-    screen.report(result)
+        save_settings(
+            opened, TopicStream(n_components=n_components, random_state=seed, **_SETTINGS)
+        )
+        with Dashboard(path) if serve else nullcontext() as dashboard:
+            screen = Screen(out, dashboard.address if dashboard else None)
+            writer = _Writer(path, roots, max_documents, _ARRIVING * seconds)
+            with StreamTrainer(
+                opened, model=load_settings(opened), checkpoint_every=3.0 if serve else 60.0
+            ) as trainer:
+                _learn(trainer, writer, screen, seconds, n_words)
+            result = _result(opened, path, trainer.n_steps, screen, n_words)
+            screen.report(result, program())
+            if dashboard is not None:
+                out.print(f"The dashboard stays at {dashboard.address} until Ctrl-C.")
+                dashboard.wait()
     return result
+
+
+def _learn(
+    trainer: StreamTrainer, writer: _Writer, screen: Screen, seconds: float, n_words: int
+) -> None:
+    """Learn while the writer writes, and show it."""
+    writer.start()
+    start = time.monotonic()
+    view = _View(trainer.store, n_words)
+
+    def after(info: StreamInfo) -> bool:
+        elapsed = time.monotonic() - start
+        screen.note(info, elapsed)
+        if screen.is_due():
+            rows = view.rows(trainer.estimator()) if screen.shows_topics else []
+            screen.show(info, rows, elapsed)
+        return writer.failed
+
+    with screen:
+        try:
+            while time.monotonic() - start < seconds and not writer.too_few:
+                trainer.run(seconds=seconds - (time.monotonic() - start), callback=after)
+        finally:
+            writer.stop()
+    writer.check()
+
+
+def _result(store: Store, path: Path, n_steps: int, screen: Screen, n_words: int) -> DemoResult:
+    """What was learned, with the modules that use each topic as labels in the store."""
+    topics = as_topics(load_model(store))
+    tokens = ModuleTokens(topics.n_topics)
+    gather(topics, stored_batches(store, topics.words, texts=False), tokens)
+    rows = _rows(topics, tokens.typical(), n_words)
+    labels: dict[Any, str | None] = {}
+    for row in rows:
+        label = f"{', '.join(row.modules)}: {', '.join(row.words[:2])}"
+        if row.modules and label not in labels.values():
+            labels[row.topic] = label
+    label_stored_topics(store, labels)
+    return DemoResult(path, rows, store.totals(), n_steps, screen.scores)
+
+
+class _View:
+    """Topics of a model that is still learning, with modules that are looked up now and then."""
+
+    def __init__(self, store: Store, n_words: int) -> None:
+        self._store, self._n_words = store, n_words
+        self._rng = np.random.default_rng(0)
+        self._modules: list[list[str]] = []
+        self._due = 0.0
+
+    def rows(self, model: Any) -> list[TopicRow]:
+        topics = as_topics(model)
+        if time.monotonic() >= self._due:
+            tokens = ModuleTokens(topics.n_topics)
+            blocks = sampled(self._store, _SAMPLE, self._rng)
+            gather(topics, _batches(self._store, blocks, topics), tokens)
+            self._modules = tokens.typical()
+            self._due = time.monotonic() + _SECONDS_BETWEEN_LOOKS
+        return _rows(topics, self._modules, self._n_words)
+
+
+def _batches(store: Store, blocks: Any, topics: TopicSet) -> Iterator[DocumentBatch]:
+    for documents, counts in over_words(store, blocks, topics.words):
+        yield DocumentBatch(counts, keys=documents.keys)
+
+
+def _rows(topics: TopicSet, modules: list[list[str]], n_words: int) -> list[TopicRow]:
+    """The topics, the largest first; modules are in the order of the topics' rows."""
+    return [
+        TopicRow(info.topic, info.share, [entry.word for entry in info.relevant],
+                 modules[info.row] if modules else [])
+        for info in topic_info(topics, n_words=n_words)
+    ]  # fmt: skip
 
 
 @contextmanager
 def _place(store: Path | None) -> Iterator[Path]:
-    """Where the store is made; without a path it is deleted at the end, however the end comes."""
+    """Where the store is made; a temporary folder is deleted if the demonstration fails."""
     if store is not None:
         yield store
-    else:
-        with tempfile.TemporaryDirectory(prefix="trustream-") as folder:
-            yield Path(folder, "docstrings.db")
+        return
+    folder = tempfile.mkdtemp(prefix="trustream-")
+    try:
+        yield Path(folder, "docstrings.db")
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 class _Writer(threading.Thread):
@@ -183,8 +279,11 @@ class _Writer(threading.Thread):
         pending: list[Record] = []
         with open_store(self._path, create=False) as store:
             for found in docstrings.stream(self._roots):
-                for words in found:
-                    pending.append(Record(f"docstring-{self.n_documents}", words))
+                for docstring in found:
+                    pending.append(
+                        Record(docstring.name[-500:], docstring.words, text=docstring.text,
+                               title=docstring.name)
+                    )  # fmt: skip
                     self.n_documents += 1
                     if len(pending) >= _RECORDS:
                         store.append(pending)

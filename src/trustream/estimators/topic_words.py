@@ -37,7 +37,7 @@ class TopicWords:
 
         Parameters
         ----------
-        words : sequence of str, of length n_features_in_
+        words : sequence of str, one for each column
             Words by column, such as ``vectorizer.get_feature_names_out()``. "" is a column without
             a word; no other word may be there twice.
         tokenise : Tokeniser or callable, default=None

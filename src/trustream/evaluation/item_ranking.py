@@ -46,8 +46,8 @@ def ranking(
     """Measure how well scores rank held-out items.
 
     With L the held-out items of a user and P the M items with the highest scores, the measures are
-    normalised precision |L and P| / min(|L|, |P|), precision |L and P| / M, recall |L and P| / |L|
-    and NDCG.
+    normalised precision ``|L and P| / min(|L|, |P|)``, precision ``|L and P| / M``, recall
+    ``|L and P| / |L|`` and NDCG.
 
     Items with the same score are ranked by their index. Users with nothing held out are left out
     and counted. An item that is both seen and held out cannot be recommended, so it does not

@@ -21,7 +21,8 @@ _BLOCK = 2**20
 def diversity(topics: Any, n_words: int = 25) -> float:
     """Compute the share of distinct words among the top words of all topics.
 
-    |union_k top_k| / sum_k |top_k|: 1 if no two topics share a word, 1 / K if all are the same.
+    It is ``|union_k top_k| / sum_k |top_k|``: 1 if no two topics share a word, 1 / K if all are the
+    same.
 
     Parameters
     ----------
@@ -79,9 +80,9 @@ def match_topics(first: Any, second: Any, distance: str = "hellinger") -> TopicM
     With p and q the topics as proportions, rows of weights over their sums:
 
     - hellinger: sqrt(sum_v (sqrt p_v - sqrt q_v)^2 / 2)
-    - cosine: 1 - sum_v p_v q_v / (|p| |q|)
+    - cosine: ``1 - sum_v p_v q_v / (|p| |q|)``
     - jensen-shannon: sqrt((KL(p, m) + KL(q, m)) / (2 log 2)), m = (p + q) / 2
-    - total-variation: sum_v |p_v - q_v| / 2
+    - total-variation: ``sum_v |p_v - q_v| / 2``
 
     All lie between 0 and 1. The models may differ in the number of topics; the smaller number is
     paired. Memory beyond the arguments does not grow with the vocabulary.
