@@ -37,6 +37,7 @@ def test_light_start(code: str) -> None:
 
 def test_public_names() -> None:
     public = {
+        "BayesianLinearRegression", "ProbitRegression",
         "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "TopicRecommender",
         "StreamTrainer", "TopicModel", "load", "open_store",
     }  # fmt: skip
