@@ -65,16 +65,18 @@ NOT_OF_A_COMMAND = {
         "degrees_of_freedom_prior", "learn_priors", "learning_decay", "learning_offset",
         "max_doc_topics", "probability_prior", "weight_concentration_prior", "start_count",
         "evaluate_every", "validation_fraction", "topic_word_prior", "whole_counts",
+        "emissions", "n_symbols", "group_covariance_",
     },
     "an argument of a function that commands call with what is right": {
         "bound_only", "feature_names", "item_ids", "lambda_", "n_samples", "newest", "since",
         "unknown", "user_ids", "window_rule", "schema", "axis", "keepdims", "partial_fit",
         "n_documents", "n_features", "score_samples", "held_out", "library_version",
+        "worker_threads",
     },
     "the name of a function or of a part of a file, for programs": {
         "open_store", "pack_strings", "append_id", "expected_statistics", "log_normaliser",
         "count_matrix", "set_words", "find_files", "init_store", "choose_n_components",
-        "view_documents",
+        "view_documents", "return_inverse",
         "get_feature_names_out",
     },
     "a function that takes topics to another library, which no command does": {"to_gensim"},
@@ -85,6 +87,7 @@ NOT_OF_A_COMMAND = {
     "a Python function that no command can be given": {"tokenise"},
     "a limit without an option; what else to do is said": {"max_document_tokens"},
     "a part of a header of HTTP": {"realm"},
+    "a parameter of a request to the service": {"in_parts"},
 }  # fmt: skip
 
 

@@ -44,7 +44,8 @@ class ClusterData(InputOrStandardInput):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Called by click."""
-        if ctx is not None and ctx.params.get("cluster") is not None:
+        # Until all parameters are read, click may have a mark of its own where nothing was given.
+        if ctx is not None and isinstance(ctx.params.get("cluster"), str):
             if value == "-":
                 self.fail("workers cannot read standard input: give Parquet files.", param, ctx)
             return value

@@ -13,7 +13,7 @@ _EPILOG = """\b
 Examples:
   trustream demo
   trustream demo --seconds 20 --store demo.db
-  trustream demo --serve                           # with the dashboard, until Ctrl-C
+  trustream demo --serve                   # with the dashboard, until Ctrl-C
 """
 
 

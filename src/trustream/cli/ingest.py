@@ -45,7 +45,7 @@ Examples:
   trustream ingest topics.db log.txt --follow     # goes on as lines are added
   trustream ingest topics.db news.jsonl --again --replace   # corrected
   tail -f events.jsonl | trustream ingest topics.db - --format jsonl
-  trustream ingest postgresql://db/news /shared/news --cluster auto --workers 16
+  trustream ingest postgresql://db/news /shared/news --cluster auto
 """
 
 

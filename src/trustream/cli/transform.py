@@ -30,7 +30,7 @@ Examples:
   trustream transform topics.db new.jsonl --json > proportions.jsonl
   trustream transform topics.safetensors new.csv --text-column body
   tail -100 log.txt | trustream transform topics.db - --format text --top 1
-  trustream transform topics.db "new/*.parquet" --cluster auto --out proportions/
+  trustream transform topics.db "new/*.parquet" --cluster auto --out shares/
 """
 
 
