@@ -54,6 +54,7 @@ class Case:
         phi: beliefs for `model.beliefs`, from model and batch; None draws shares of components.
         uniform: what `model.beliefs` takes for None, from model, prior and batch; None is 1/K.
         has_components: whether beliefs are shares of components.
+        is_exact: whether there are no beliefs, so that one visit of the data is enough.
     """
 
     name: str
@@ -71,6 +72,13 @@ class Case:
     phi: Callable[[Any, Any], np.ndarray] | None = None
     uniform: Callable[[Any, Any, Any], np.ndarray] | None = None
     has_components: bool = True
+    is_exact: bool = False
+
+    def counted(self, lambda_: Any, prior: Any) -> float:
+        """What `weight` is of, in lambda_, the prior's part included."""
+        if isinstance(lambda_, LazyRows | FactorRows):
+            return float(self.dense(lambda_, prior)[0].sum())
+        return float(np.sum(self.mass(lambda_), dtype=np.float64))
 
     @property
     def n_points(self) -> int:
@@ -272,6 +280,7 @@ def linear() -> Case:
         n_beliefs=lambda batch: batch.size,
         phi=lambda model, batch: np.zeros((batch.size, 0)),
         uniform=lambda model, prior, batch: np.zeros((batch.size, 0)),
+        is_exact=True,
     )
 
 

@@ -55,7 +55,7 @@ def test_bound_never_falls(case: Case, backend: str) -> None:
             state, _ = memoized.step(model, state, batch, int(index), n_local=2)
             bounds.append(memoized.bound(model, state))
     assert np.diff(bounds).min() > -1e-11 * abs(bounds[0])
-    assert bounds[-1] - bounds[0] > 1e-3
+    assert bounds[-1] - bounds[0] > 1e-3 or case.is_exact
 
 
 @each_case

@@ -39,7 +39,7 @@ def test_objective_never_falls(case: Case, backend: str) -> None:
         rises = np.diff(info.objective)
         assert rises.min() > -1e-9 * abs(info.objective[0])
         gained += rises.sum()
-    assert gained > 0.1
+    assert gained > 0.1 or case.is_exact
 
 
 @each_case
@@ -62,13 +62,13 @@ def test_every_point_counts_once(case: Case, dtype: str) -> None:
     """lambda - eta holds as many tokens, or points, as there were in all batches."""
     model, prior = case.make(dtype=dtype, backend="compiled", n_threads=1), case.prior()
     state = streaming_vb.init(model, prior)
-    eta = case.dense(state.lambda_, prior)[0].sum()
+    eta = case.counted(state.lambda_, prior)
     weight = 0.0
     for rows in (slice(0, 30), slice(30, 90), slice(30, 90)):  # the last one twice, on purpose
         batch = model.batch(case.data, rows)
         state, _ = take(model, state, batch)
         weight += case.weight(batch)
-    found = case.dense(state.lambda_, prior)[0].sum() - eta
+    found = case.counted(state.lambda_, prior) - eta
     np.testing.assert_allclose(found, weight, rtol=1e-4 if dtype == "float32" else 1e-10)
     assert (state.n_steps, state.n_seen) == (3, 150)
 
