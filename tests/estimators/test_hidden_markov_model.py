@@ -30,8 +30,10 @@ def test_planted_states_are_found(kind: str, method: str) -> None:
     X, lengths, states, transitions = planted(kind)
     # What is exact in each pass needs more of them.
     passes = 100 if method in ("batch", "memoized") else 20
+    # Of random starts some end elsewhere; Gaussians start from the data.
+    n_init = {"categorical": 10, "bernoulli": 6, "gaussian": 1}[kind]
     hmm = HiddenMarkovModel(
-        4, kind, learning_method=method, n_init=4, max_iter=passes, random_state=0
+        4, kind, learning_method=method, n_init=n_init, max_iter=passes, random_state=0
     ).fit(X, lengths)
     order, agree = matching(hmm.predict(X, lengths), states, 4)
     assert agree > 0.93
@@ -44,17 +46,17 @@ def test_planted_states_are_found(kind: str, method: str) -> None:
 
 
 def test_trust_region_uses_states_that_natural_gradient_loses() -> None:
-    """From the same starts, on the same batches: all states of all seeds, and some not."""
+    """From the same starts, on the same batches: all states from each of six seeds, and not all."""
     used: dict[str, list[int]] = {"trust-region": [], "natural-gradient": []}
-    for seed in range(4):
-        X, lengths, _, _ = planted("bernoulli", k=20, n=200, length=20, d=100, seed=seed)
+    for seed in range(6):
+        X, lengths, _, _ = planted("bernoulli", k=10, n=200, length=20, d=100, seed=seed)
         for method, counts in used.items():
             hmm = HiddenMarkovModel(
-                20, "bernoulli", learning_method=method, batch_size=5, max_iter=5, random_state=seed
+                10, "bernoulli", learning_method=method, batch_size=5, max_iter=5, random_state=seed
             )
             counts.append(n_used(hmm.fit(X, lengths).predict_proba(X, lengths)))
-    assert used["trust-region"] == [20] * 4
-    assert min(used["natural-gradient"]) < 20 and np.mean(used["natural-gradient"]) < 19.5
+    assert used["trust-region"] == [10] * 6
+    assert sum(count < 10 for count in used["natural-gradient"]) >= 4
 
 
 @each_kind
