@@ -9,6 +9,7 @@ interrupts at one of them, and once more after it: with these, all are tried one
 from __future__ import annotations
 
 import dis
+import inspect
 import signal
 import sys
 from collections import Counter
@@ -150,8 +151,10 @@ class _Places:
 
     def _again(self, frame: FrameType, event: str, argument: Any) -> None:
         # Raising has ended the tracing. What tells of calls goes on, and what handles the first
-        # interrupt consists of calls.
-        if frame.f_code.co_filename.startswith(_SOURCE):
+        # interrupt consists of calls. An exception that is thrown into a generator is told of as a
+        # call as well, but Python looks for signals only after it is handled there.
+        thrown = event == "call" and frame.f_code.co_flags & inspect.CO_GENERATOR
+        if frame.f_code.co_filename.startswith(_SOURCE) and not thrown:
             self.n_after += 1
             if self.n_after == self._then:
                 raise KeyboardInterrupt
