@@ -79,6 +79,7 @@ NOT_OF_A_COMMAND = {
         "view_documents", "return_inverse",
         "get_feature_names_out",
     },
+    "a parameter in an address of the service": {"in_parts"},
     "a function that takes topics to another library, which no command does": {"to_gensim"},
     "a parameter or method of TopicModel, which no command makes": {
         "input", "max_df", "max_fraction", "min_df", "register_tokeniser",
