@@ -1,20 +1,22 @@
 """A model of the time of a step on a cluster, fitted to measured steps, for larger clusters.
 
-With P workers, a batch with n_pairs pairs of document and word and W different words, K topics and
-E exchanges in a step (`steps.Measured`):
+With P workers, a batch with n_pairs pairs of document and word and W different words, K topics,
+and E exchanges in a step, of which R carry rows of lambda and statistics (the first says which
+words there are; `steps.Measured`):
 
-    T(P) = n_pairs K a / P  +  E (latency + copy (out + P back))  +  network
-    network = E (nodes out + P back) / bandwidth,   out = 4 W K,   back = 4 W_P K
+    T(P) = n_pairs K a / P  +  E latency  +  R (copy (out + P back) + network)
+    network = (nodes out + P back) / bandwidth,   out = 4 W K,   back = 4 W_P K
 
 where W_P are the words of a worker's part. `a` is the median over measured steps; latency and copy,
 which has in it what the driver does with a byte, come from the rest of their time by least squares
 with non-negative coefficients. Efficiency is n_pairs K a / (P T(P)).
 
 Assumptions, to be read with the plot: words follow Zipf's law (p_v proportional to 1 / v), and
-documents are as long as the articles that were measured; each worker has 10,000 documents of a
+documents are as long as the articles that were measured; each worker has as many documents of a
 batch, so that batches grow with the cluster; 16 workers share a node, to which lambda's rows go
 once; everything passes through the driver's one link, which sends and receives at the nominal rate
 and does not do both at once; time of computing grows like K; nothing is slow, lost or repeated.
+Since computing and exchange both grow like K, efficiency hardly depends on it (`TOPICS`).
 """
 
 from __future__ import annotations
@@ -37,8 +39,10 @@ WORKERS = (4, 8, 16, 32, 64, 128, 256)
 TOPICS = (100, 1_000, 10_000)
 VOCABULARIES = (100_000, 1_000_000)
 GBITS = (1.0, 10.0)
-# Documents of a batch for each worker; tokens and different words of a document; workers of a node.
-PER_WORKER, TOKENS, PAIRS, PER_NODE = 10_000, 400, 200, 16
+# Documents of a batch for each worker.
+PER_WORKER = (1_000, 10_000, 100_000)
+# Tokens and different words of a document; workers of a node.
+TOKENS, PAIRS, PER_NODE = 400, 200, 16
 
 
 @dataclass(frozen=True)
@@ -49,33 +53,39 @@ class StepModel:
         compute: seconds of a core for a pair and a topic, a.
         latency: seconds of an exchange, however little is in it.
         copy: seconds for a byte that is sent or received.
-        n_exchanges: in a step, E.
+        n_exchanges, n_tables: in a step, E, and those with rows of lambda, R.
     """
 
     compute: float
     latency: float
     copy: float
     n_exchanges: float
+    n_tables: float
 
-    def seconds(self, n_workers: int, n_topics: int, n_words: int, gbits: float) -> float:
-        """T(P), for batches of 10,000 documents a worker."""
-        n_pairs = PER_WORKER * PAIRS * n_workers
-        words = distinct(PER_WORKER * n_workers * TOKENS, n_words)
-        of_worker = distinct(PER_WORKER * TOKENS, n_words)
+    def seconds(
+        self, n_workers: int, n_topics: int, n_words: int, gbits: float, per_worker: int
+    ) -> float:
+        """T(P), for batches of so many documents a worker."""
+        n_pairs = per_worker * PAIRS * n_workers
+        words = distinct(per_worker * n_workers * TOKENS, n_words)
+        of_worker = distinct(per_worker * TOKENS, n_words)
         out, back = 4 * words * n_topics, 4 * of_worker * n_topics
         nodes = -(-n_workers // PER_NODE)
         network = 8 * (nodes * out + n_workers * back) / (gbits * 1e9)
-        exchange = self.latency + self.copy * (out + n_workers * back) + network
-        return self.work(n_topics, n_pairs) / n_workers + self.n_exchanges * exchange
+        table = self.copy * (out + n_workers * back) + network
+        exchanges = self.n_exchanges * self.latency + self.n_tables * table
+        return self.work(n_topics, n_pairs) / n_workers + exchanges
 
     def work(self, n_topics: int, n_pairs: float) -> float:
         """Seconds of one core."""
         return self.compute * n_pairs * n_topics
 
-    def efficiency(self, n_workers: int, n_topics: int, n_words: int, gbits: float) -> float:
+    def efficiency(
+        self, n_workers: int, n_topics: int, n_words: int, gbits: float, per_worker: int = 10_000
+    ) -> float:
         """Time of computing over that of the step."""
-        alone = self.work(n_topics, PER_WORKER * PAIRS)
-        return alone / self.seconds(n_workers, n_topics, n_words, gbits)
+        alone = self.work(n_topics, per_worker * PAIRS)
+        return alone / self.seconds(n_workers, n_topics, n_words, gbits, per_worker)
 
 
 @lru_cache
@@ -101,7 +111,8 @@ def fitted(measured: list[Measured], mode: str) -> StepModel:
     found, _ = nnls(columns / scale / rest[:, None], np.ones(len(some)))
     latency, copy = found / scale
     exchanges = float(np.mean([one.n_exchanges for one in some]))
-    return StepModel(float(np.median(compute)), latency, copy, exchanges)
+    tables = float(np.mean([one.sent / (4 * one.n_words * one.n_topics) for one in some]))
+    return StepModel(float(np.median(compute)), latency, copy, exchanges, tables)
 
 
 def measure(setup: Setup) -> Iterator[Row]:
@@ -121,9 +132,11 @@ def measure(setup: Setup) -> Iterator[Row]:
             **vars(model),
         )
         for n_workers in (4, 16, 64, 256):
-            value = model.efficiency(n_workers, 1_000, 100_000, 10.0)
+            by_topics = [model.efficiency(n_workers, k, 100_000, 10.0) for k in TOPICS]
             name = f"{mode}: predicted efficiency of {n_workers} workers"
-            yield information(f"{name}, K = 1,000, V = 100,000, 10 Gbit/s", value, "x")
+            yield information(
+                f"{name}, V = 100,000, 10 Gbit/s", by_topics[1], "x", by_topics=by_topics
+            )
     if not setup.quick:
         draw(models, PICTURE)
 
@@ -143,14 +156,16 @@ def draw(models: dict[str, StepModel], path: Path) -> None:
 
     plt.rcParams["svg.hashsalt"] = "trustream"
     figure, axes = plt.subplots(2, 2, figsize=(9, 6.5), sharex=True, sharey=True)
-    colours = dict(zip(TOPICS, ("#1f77b4", "#d95f02", "#1b7837"), strict=True))
+    colours = dict(zip(PER_WORKER, ("#1f77b4", "#d95f02", "#1b7837"), strict=True))
     for row, n_words in zip(axes, VOCABULARIES, strict=True):
         for axis, gbits in zip(row, GBITS, strict=True):
             for mode, style in (("local", "-"), ("exact", "--")):
-                for n_topics in TOPICS:
-                    values = [models[mode].efficiency(n, n_topics, n_words, gbits) for n in WORKERS]
-                    label = f"{mode}, K = {n_topics:,}"
-                    axis.plot(WORKERS, values, style, color=colours[n_topics], label=label)
+                for size in PER_WORKER:
+                    values = [
+                        models[mode].efficiency(n, 1_000, n_words, gbits, size) for n in WORKERS
+                    ]
+                    label = f"{mode}, {size:,} documents a worker"
+                    axis.plot(WORKERS, values, style, color=colours[size], label=label)
             axis.set_xscale("log", base=2)
             axis.set_xticks(WORKERS, [str(n) for n in WORKERS])
             axis.set_ylim(0, 1)
@@ -161,8 +176,8 @@ def draw(models: dict[str, StepModel], path: Path) -> None:
     for row in axes:
         row[0].set_ylabel("predicted efficiency")
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, ncols=3, loc="lower center", fontsize=9, frameon=False)
-    figure.tight_layout(rect=(0, 0.08, 1, 1))
+    figure.legend(handles, labels, ncols=2, loc="lower center", fontsize=9, frameon=False)
+    figure.tight_layout(rect=(0, 0.1, 1, 1))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
     plt.close(figure)
