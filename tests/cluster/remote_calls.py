@@ -51,3 +51,10 @@ def read(worker: Any, numbers: Any) -> Any:
 
 def large(worker: Any, n: int) -> Any:
     return np.ones(n)
+
+
+def no_room(worker: Any) -> None:
+    """What Ray raises where a result does not fit into shared memory."""
+    import ray
+
+    raise ray.exceptions.ObjectStoreFullError("there is no room for 10 bytes")

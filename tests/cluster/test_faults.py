@@ -124,10 +124,12 @@ def test_many_workers_are_killed(address: str, pool: Pool) -> None:
 
 def check_removed(cluster: Any, address: str, n: int) -> None:
     """Nodes with workers are lost, and others added, while a model is trained."""
-    options = {"num_cpus": 2, "object_store_memory": OBJECT_STORE}
+    options = {"num_cpus": 6, "object_store_memory": OBJECT_STORE}
     nodes = [cluster.add_node(**options)]
-    with Pool(StoreSource(address), None) as pool:
-        assert nodes[0].node_id in {worker.place.node for worker in pool.statistics if worker.place}
+    # More than there is room for elsewhere, so that the node has some of them.
+    with Pool(StoreSource(address), 9) as pool:
+        while nodes[0].node_id not in {one.place.node for one in pool.statistics if one.place}:
+            pool._tend(0.2)
 
         def remove() -> bool:
             if not nodes:

@@ -78,6 +78,19 @@ def test_work_that_always_kills_its_worker_ends_in_an_error(
     assert pool.run([Call(remote_calls.double, (2,))]) == [4]
 
 
+def test_no_room_for_objects(pool: Pool) -> None:
+    with pytest.raises(ClusterError, match="Ray has no room for the arrays of a step"):
+        pool.run([Call(remote_calls.no_room)])
+    assert pool.run([Call(remote_calls.double, (2,))]) == [4]
+
+
+def test_results_can_stay(pool: Pool) -> None:
+    """What stays in the cluster goes from worker to worker."""
+    (kept,) = pool.run([Call(remote_calls.large, (1000,), place=0, stays=True)])
+    (found,) = pool.run([Call(remote_calls.double, (kept,), place=1)])
+    assert found.sum() == 2000
+
+
 def test_sigkill(pool: Pool) -> None:
     (victim,) = pool.run([Call(remote_calls.pid, place=0)])
     os.kill(victim, signal.SIGKILL)
