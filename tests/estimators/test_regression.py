@@ -107,6 +107,15 @@ def test_a_response_without_noise() -> None:
     np.testing.assert_allclose(grouped.coef_, [2.0, -3.0], rtol=1e-2)
 
 
+def test_one_row_says_nothing_of_the_noise() -> None:
+    for groups in (None, ["a"]):
+        model = BayesianLinearRegression().fit([[1.0, 2.0]], [3.0], groups)
+        mean, std = model.predict([[1.0, 2.0], [5.0, 0.0]], return_std=True)
+        np.testing.assert_allclose(mean, 3.0)
+        assert (std == np.inf).all()
+        assert (model.coef_std_ == np.inf).all() or groups is not None
+
+
 @pytest.mark.parametrize("factor", [1e-8, 1e8])
 def test_units_change_nothing(factor: float) -> None:
     X, y, groups = data_for(BayesianLinearRegression)

@@ -38,7 +38,7 @@ WRONG: list[tuple[Any, str]] = [
     (lambda X, y, g: (X, y, g > 3), "groups must be all integers or all strings"),
     (lambda X, y, g: (X, y, g.astype(str)), "groups are str, like '0', and were int"),
     (lambda X, y, g: (X, y, None), "was fitted with groups, and these data have none"),
-    (lambda X, y, g: (X, y, np.column_stack([g, g])), "1d array|y should be a 1d"),
+    (lambda X, y, g: (X, y, np.column_stack([g, g])), "groups has shape .*, expected"),
 ]  # fmt: skip
 
 

@@ -117,7 +117,10 @@ class FittedRegression(VariationalEstimator):
         rows = here.rows(rows)
         w, covariance = self._one_vector()
         mean = rows @ w
-        variance = ((rows @ covariance) * rows).sum(axis=1)
+        if np.isfinite(covariance).all():
+            variance = ((rows @ covariance) * rows).sum(axis=1)
+        else:
+            variance = np.full(rows.shape[0], np.inf)
         if groups is not None:
             self._uses(groups)
             given = regression_data.grouped(groups, rows.shape[0])

@@ -237,7 +237,11 @@ class BayesianLinearRegression(RegressorMixin, RegressionEstimator):
         std : array of shape (n_samples,), if asked for
         """
         mean, variance = self._latent(X, groups)
-        return (mean, np.sqrt(variance + self.noise_variance_)) if return_std else mean
+        if not return_std:
+            return mean
+        noise = self.noise_variance_
+        # After one or two rows nothing is known of the noise, nor then of the weights.
+        return mean, np.sqrt(variance + noise) if np.isfinite(noise) else np.full_like(mean, noise)
 
     def score(self, X: Any, y: Any, groups: Any = None, sample_weight: Any = None) -> float:
         """R^2 of the predictions, as scikit-learn's regressors have it."""

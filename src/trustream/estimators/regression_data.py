@@ -86,7 +86,11 @@ def grouped(groups: Any, n_rows: int) -> Groups:
 
 def group_ids(groups: Any, n_rows: int) -> np.ndarray:
     """The ids of the groups of rows as an array of integers or strings."""
-    ids = np.asarray(column_or_1d(groups))
+    if np.ndim(groups) != 1:
+        raise ValueError(
+            f"groups has shape {np.shape(groups)}, expected ({n_rows},): one entry for each row"
+        )
+    ids = np.asarray(groups)
     _check_length("groups", ids, n_rows)
     if ids.dtype.kind in "iu":
         if ids.size and int(ids.max()) > np.iinfo(np.int64).max:

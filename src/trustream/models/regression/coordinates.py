@@ -77,7 +77,9 @@ class Coordinates:
         return np.asarray(result)
 
     def covariance(self, covariance: Float64) -> Float64:
-        """Covariance (..., P, P) of weights in the data's own units: T C T'."""
+        """Covariance (..., P, P) of weights in the data's own units, T C T'; infinite if C is."""
+        if not np.isfinite(covariance).all():
+            return np.full(covariance.shape, np.inf)
         return np.asarray(self.matrix @ covariance @ self.matrix.T)
 
 

@@ -137,7 +137,8 @@ class LinearModel(RegressionModel[LinearNatural, WeightsPrior, RowBatch]):
     def weights(self, lambda_: LinearNatural, prior: WeightsPrior) -> tuple[Float64, Float64]:
         """E[w] (P,) and Cov[w] = E[v] Lambda^-1 (P, P), in the coordinates of the prior."""
         m, v = self.expected(lambda_, prior)
-        return m, np.asarray(v * family.traditional(lambda_).covariance)
+        covariance = family.traditional(lambda_).covariance
+        return m, v * covariance if np.isfinite(v[0]) else np.full_like(covariance, np.inf)
 
     def evidence(self, lambda_: LinearNatural, prior: WeightsPrior) -> float:
         """log p(y | X) in nats of the rows that lambda_ is the posterior of, y in its own units."""
