@@ -88,7 +88,6 @@ NOT_OF_A_COMMAND = {
     "a Python function that no command can be given": {"tokenise"},
     "a limit without an option; what else to do is said": {"max_document_tokens"},
     "a part of a header of HTTP": {"realm"},
-    "a parameter of a request to the service": {"in_parts"},
 }  # fmt: skip
 
 

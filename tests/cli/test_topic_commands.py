@@ -77,7 +77,8 @@ def test_topics_with_info(trained: Path, tmp_path: Path) -> None:
     ok("export", trained, tmp_path / "topics.safetensors")
     text = ok("topics", tmp_path / "topics.safetensors", "--info").splitlines()
     assert text[1].split("\t") == ["topic", "share", "words"] and len(text) == 6
-    assert "--relevance, --sample and --cluster need --info" in usage("topics", trained, "--relevance", 0.3)
+    refused = usage("topics", trained, "--relevance", 0.3)
+    assert "--relevance, --sample and --cluster need --info" in refused
 
 
 def test_labels(store: Path, tmp_path: Path) -> None:
