@@ -39,6 +39,7 @@ def test_it_ends_where_the_perplexity_changes_by_less():
     seen = []
     settings = {**SETTINGS, "learning_method": "batch", "max_iter": 30, "tol": 0.0}
     by_hand = LatentDirichletAllocation(**settings)
+    by_hand.n_features_in_ = COUNTS.shape[1]  # of a fit that has not ended yet
     by_hand.callback = lambda state, info: seen.append(by_hand._perplexity(state, COUNTS))
     by_hand.fit(COUNTS)
     for every, tol in [(1, 0.2), (1, 0.02), (3, 0.2)]:
