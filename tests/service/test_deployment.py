@@ -18,6 +18,7 @@ import yaml
 
 from benchmarks.service.processes import ServiceProcess
 from trustream.cli import main
+from trustream.store import Record, open_store
 
 ROOT = Path(__file__).parents[2]
 DEPLOY = ROOT / "deploy"
@@ -148,7 +149,9 @@ def test_the_commands_of_compose_run(server: Any, tmp_path: Path) -> None:
     run(*command("init"))
     # A second start is no failure: others wait for its success.
     assert "is ready" in run(*command("init"))
-    run(*command("train"), "--until-idle")
+    with open_store(f"{server.url}&schema=composed") as opened:
+        opened.append(Record(str(i), ["cat", "dog"]) for i in range(20))
+    run(*command("trainer"), "--until-idle")
     subcommand, store, *options = command("service")
     assert subcommand == "serve"
     options = [one.replace("0.0.0.0", "127.0.0.1") for one in options]
