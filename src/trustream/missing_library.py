@@ -13,9 +13,9 @@ def without(library: str) -> Iterator[None]:
 
     If it is loaded already, nothing changes.
 
-    >>> with without("colorsys"):
+    >>> with without("tabnanny"):
     ...     try:
-    ...         import colorsys
+    ...         import tabnanny
     ...     except ImportError:
     ...         print("not there")
     not there

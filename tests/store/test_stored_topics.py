@@ -225,7 +225,7 @@ def test_bad_input(store: DocumentStore, address: str, empty_store: DocumentStor
     for call in (stored_topics, lambda s: merge_stored_topics(s, [0, 1])):
         with pytest.raises(MissingModelError, match="no model 'model' yet"):
             call(empty_store)
-    with pytest.raises(ValueError, match=r"end in .settings, .labels or .retrain"):
+    with pytest.raises(ValueError, match=r"end in .settings, .labels, .cluster or .retrain"):
         check_model_name("model.labels")
     store.save("model.labels", b"[]")
     with pytest.raises(ValueError, match="labels of the model 'model'"):

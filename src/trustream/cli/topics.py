@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trustream.cli.cluster_parameters import check_workers, cluster_options
+from trustream.cli.cluster_parameters import check_workers, cluster_options, documents_done
 from trustream.cli.data_parameters import model_argument, vocabulary_option
 from trustream.cli.number_parameters import Real, Whole
 from trustream.cli.output import echo, echo_json, echo_table
@@ -111,14 +111,15 @@ def _print_info(
     if not fitted.in_store:
         _print_table(topic_info(found, **options), "", as_json)
         return
-    with opened(source) as store, reading(store, sample) as progress:
-        given: dict[str, Any] = {"n_documents": 1, "bins": None, "progress": progress, **options}
-        if where is None:
-            result = explore(store, found, sample=sample, **given)
-        else:
-            from trustream.cluster.exploring import explore as on_cluster
+    given: dict[str, Any] = {"n_documents": 1, "bins": None, **options}
+    if where is None:
+        with opened(source) as store, reading(store, sample) as progress:
+            result = explore(store, found, sample=sample, progress=progress, **given)
+    else:
+        from trustream.cluster.exploring import explore as on_cluster
 
-            result = on_cluster(source, fitted, **where, **given)
+        with documents_done(fitted.title) as progress:
+            result = on_cluster(source, fitted, progress=progress, **where, **given)
     _print_table(result.table, f" in {of_documents(result)}", as_json)
 
 

@@ -56,6 +56,7 @@ class Maker:
 
         >>> import tempfile
         >>> import numpy as np
+        >>> from trustream.feeds.items import Mark
         >>> with tempfile.NamedTemporaryFile(suffix=".txt") as file:
         ...     maker = Maker(Task(file.name, "text", Options(name="pets")))
         ...     answer = maker.answer(Block(Mark(7, 1), b"Cats, dogs, cats", True))

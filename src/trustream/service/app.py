@@ -29,7 +29,7 @@ def create_app(settings: ServiceSettings) -> FastAPI:
     ...     trustream.open_store(f"{folder}/topics.db").close()
     ...     app = create_app(ServiceSettings(f"{folder}/topics.db"))
     ...     sorted(app.openapi()["paths"])[:2]
-    ['/api/v1/changes', '/api/v1/documents']
+    ['/api/v1/changes', '/api/v1/document']
     """
 
     @asynccontextmanager
