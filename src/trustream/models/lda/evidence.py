@@ -109,7 +109,7 @@ def theta_sums(computation: LdaComputation, prior: LdaPrior, gamma: Array) -> Th
 
     >>> computation = LdaComputation("reference", 2, "float64", 1)
     >>> gamma = np.array([[3.0, 1.0], [1e-9, 2.0]])
-    >>> theta_sums(computation, LdaPrior.of(0.1, 0.1, 2, 5), gamma).largest.round(6)
+    >>> round(theta_sums(computation, LdaPrior.of(0.1, 0.1, 2, 5), gamma).largest, 6)
     1.75
     """
     if computation.collapsed:
