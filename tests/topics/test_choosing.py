@@ -55,7 +55,7 @@ def test_planted_numbers_are_found(
 def test_on_text_it_says_how_flat_the_curve_is() -> None:
     documents: list[list[str]] = []
     for found in docstrings.stream([Path(scipy.__file__).parent]):
-        documents += found
+        documents += [docstring.words for docstring in found]
         if len(documents) >= 1000:
             break
     vocabulary = build_vocabulary(documents, max_words=1500)

@@ -63,7 +63,7 @@ def fit(
     estimator : LatentDirichletAllocation
         With learning_method "trust-region" or "natural-gradient". It is fitted afresh.
     files : str, Path or list
-        A pattern such as "docs/*.parquet", a folder, or a list of files, which all workers find
+        A pattern such as ``"docs/*.parquet"``, a folder, or a list of files, which all workers find
         under these names. Documents are lists of column numbers and counts (columns `indices` and
         `counts`, as `trustream.cluster.write_counts` writes them), or words or texts.
     cluster : str, default="local"
