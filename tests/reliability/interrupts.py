@@ -151,10 +151,13 @@ class _Places:
 
     def _again(self, frame: FrameType, event: str, argument: Any) -> None:
         # Raising has ended the tracing. What tells of calls goes on, and what handles the first
-        # interrupt consists of calls. An exception that is thrown into a generator is told of as a
-        # call as well, but Python looks for signals only after it is handled there.
+        # interrupt consists of calls. Python looks for signals after a call of what is not Python,
+        # as of the end of a lock, and not before. An exception that is thrown into a generator is
+        # told of as a call, too, but it looks only after that is handled there.
         thrown = event == "call" and frame.f_code.co_flags & inspect.CO_GENERATOR
-        if frame.f_code.co_filename.startswith(_SOURCE) and not thrown:
+        if event == "c_call" or thrown:
+            return
+        if frame.f_code.co_filename.startswith(_SOURCE):
             self.n_after += 1
             if self.n_after == self._then:
                 raise KeyboardInterrupt
