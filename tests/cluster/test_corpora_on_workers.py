@@ -42,7 +42,9 @@ def here(model: FittedModel, folder: Path) -> list[Any]:
     return list(infer(model.estimator, corpus_files.documents(folder), vocabulary=model.words))
 
 
-@pytest.mark.parametrize(("n_workers", "kills"), [(1, False), (2, True)])
+@pytest.mark.parametrize(
+    ("n_workers", "kills"), [pytest.param(1, False, marks=pytest.mark.slow), (2, True)]
+)
 def test_transform(
     model: FittedModel, folder: Path, pools: list[Pool], n_workers: int, kills: bool
 ) -> None:
@@ -89,7 +91,9 @@ def test_files_of_proportions(
         transform_to(tmp_path / "mine", model, folder)
 
 
-@pytest.mark.parametrize(("n_workers", "kills"), [(1, False), (2, True)])
+@pytest.mark.parametrize(
+    ("n_workers", "kills"), [pytest.param(1, False, marks=pytest.mark.slow), (2, True)]
+)
 def test_evaluate(
     model: FittedModel, folder: Path, pools: list[Pool], n_workers: int, kills: bool
 ) -> None:
@@ -116,6 +120,7 @@ def test_evaluate(
     assert [worker.n_deaths for worker in killed] == [1] * kills
 
 
+@pytest.mark.slow
 def test_evaluate_the_first_documents(model: FittedModel, folder: Path) -> None:
     words = [document.words for document in corpus_files.documents(folder)][:100]
     expected = report(model.estimator, count_matrix(words, model.words or ()), measures=["chib"])
@@ -140,7 +145,7 @@ def stored(folder: Path, server: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     return address
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
+@pytest.mark.parametrize("n_workers", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_explore_a_store(
     model: FittedModel, stored: str, pools: list[Pool], n_workers: int
 ) -> None:
@@ -166,6 +171,7 @@ def test_explore_a_store(
     assert found.n_arrival == expected.n_arrival
 
 
+@pytest.mark.slow
 def test_explore_files_over_time(model: FittedModel, folder: Path) -> None:
     days = [86400.0 * day for day in (0, 200, 540)]
     found = explore(folder, model, bins=days, time_column="day", workers=1)

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from tests.cluster import corpus_files
 from tests.cluster.made_pools import kill_a_worker
-from trustream import open_store
+from trustream import LatentDirichletAllocation, open_store
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.evaluating import evaluate
 from trustream.cluster.ingesting import ingest
@@ -22,6 +22,7 @@ from trustream.cluster.tokenising import tokenise
 from trustream.evaluation.report import report
 from trustream.feeds import BadRecordError
 from trustream.feeds import ingest as ingest_here
+from trustream.streaming.fitted_models import FittedModel
 from trustream.text import Tokeniser, count_matrix
 
 pytestmark = pytest.mark.usefixtures("ray_cluster")
@@ -98,39 +99,31 @@ def test_wrong_ingests(tmp_path: Path) -> None:
 
 def test_tokenise(folder: Path, tmp_path: Path) -> None:
     """Ray Data reads, splits and writes; what comes out is what one machine counts."""
-    out = tmp_path / "counts"
-    found = tokenise(folder, out, min_documents=1, workers=2)
-    words = [document.words for document in corpus_files.documents(folder)]
+    files, out = sorted(folder.iterdir())[:2], tmp_path / "counts"
+    found = tokenise(files, out, min_documents=1, workers=2)
+    words = [document.words for document in corpus_files.documents(folder)[:120]]
     assert set(found.words) == {word for some in words for word in some}
-    assert found.n_documents == 540 and found.n_tokens == sum(map(len, words))
+    assert found.n_documents == 120 and found.n_tokens == sum(map(len, words))
     assert (out / "vocabulary.txt").read_text().split() == found.words
     counts = count_matrix(words, found.words)
     source = ParquetSource.of(str(out / "*.parquet"))
-    read, _ = source.open().read(np.arange(540))
+    read, _ = source.open().read(np.arange(120))
     assert source.n_words == len(found.words)
     np.testing.assert_array_equal(read.indices, counts.indices)
     np.testing.assert_array_equal(read.indptr, counts.indptr)
     np.testing.assert_array_equal(read.counts, counts.data)
     table = parquet.read_table(sorted(out.glob("*.parquet")))
-    assert table["id"].to_pylist() == [f"{i}-{j}" for i in range(9) for j in range(60)]
+    assert table["id"].to_pylist() == [f"{i}-{j}" for i in range(2) for j in range(60)]
     with pytest.raises(ValueError, match="is there already"):
-        tokenise(folder, out)
-
-
-def test_counts_are_scored_as_texts_are(folder: Path, tmp_path: Path) -> None:
-    model = corpus_files.fitted(folder)
-    out = tmp_path / "counts"
-    tokenise(folder, out, words=model.words, workers=1)
-    words = [document.words for document in corpus_files.documents(folder)]
-    expected = report(
-        model.estimator, count_matrix(words, model.words or ()), measures=["completion", "npmi"]
-    )
-    assert evaluate(model, out, measures=["completion", "npmi"], workers=1) == expected
-    # Counts of other words are not taken for those of the model.
-    others = tmp_path / "others"
-    tokenise(folder, others, words=list(reversed(model.words or ())), workers=1)
+        tokenise(files, out)
+    # Counts are scored as texts are, by a model with these words and by no other.
+    lda = LatentDirichletAllocation(3, random_state=0, max_iter=1, n_jobs=1).fit(counts)
+    measures = ["completion", "npmi"]
+    expected = report(lda, counts, measures=measures)
+    model = FittedModel("small", lda, found.words)
+    assert evaluate(model, out, measures=measures, workers=1) == expected
     with pytest.raises(ValueError, match="has counts of other words"):
-        evaluate(model, others, workers=1)
+        evaluate(model.with_words(found.words[::-1]), out, workers=1)
 
 
 def test_wrong_texts(folder: Path, tmp_path: Path) -> None:

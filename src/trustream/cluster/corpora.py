@@ -8,7 +8,6 @@ parts: they are the same for any number of workers.
 
 from __future__ import annotations
 
-import hashlib
 import os
 import socket
 from collections.abc import Iterator, Sequence
@@ -22,6 +21,7 @@ import numpy as np
 from trustream.array_types import Array
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.parquet_source import COUNTS, INDICES, N_WORDS, ParquetSource
+from trustream.cluster.text_tables import WORDS, words_digest
 from trustream.feeds import NamedFile, find_files
 from trustream.feeds.items import Mark
 from trustream.feeds.parquet_rows import SUFFIXES
@@ -37,8 +37,6 @@ from trustream.topics.stored_documents import over_words
 from trustream.topics.time_bins import as_seconds
 from trustream.word_counts import column_counts, word_columns
 
-# What a file with counts says of its words in its metadata, beside their number.
-WORDS = b"trustream.words"
 # Documents of a block, which are read and worked on together: those of `Store.scan`.
 BLOCK = 1000
 # Documents of a part, at least, where there are as many. Row groups of a file are not divided.
@@ -395,15 +393,6 @@ class _OpenStore:
 
     def close(self) -> None:
         self._store.close()
-
-
-def words_digest(words: Sequence[str]) -> str:
-    """Return what tells one vocabulary from another, for the metadata of files.
-
-    >>> words_digest(["cat", "dog"]) == words_digest(["dog", "cat"])
-    False
-    """
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()
 
 
 def _row_sums(documents: Documents) -> Array:

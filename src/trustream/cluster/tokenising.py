@@ -13,16 +13,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from trustream.cluster.addresses import parse_address
 from trustream.cluster.connection import connected
-from trustream.cluster.corpora import WORDS, parquet_files, words_digest
+from trustream.cluster.corpora import parquet_files
 from trustream.cluster.errors import ClusterError
-from trustream.cluster.parquet_source import COUNTS, INDICES, N_WORDS
+from trustream.cluster.parquet_source import COUNTS
+from trustream.cluster.text_tables import Columns, Split, document_frequencies, with_counts
 from trustream.text import Tokeniser
 from trustream.tokenisers import Tokenise
-from trustream.word_counts import column_counts, word_columns
 
 VOCABULARY = "vocabulary.txt"
 # Rows that a task works on at a time, and bytes of a block of Ray Data: what a core holds at once.
@@ -94,15 +92,18 @@ def tokenise(
     out = Path(os.path.abspath(folder))
     if out.exists():
         raise ValueError(f"{out} is there already: give a new folder, or remove it first")
-    split = _Split(Tokeniser() if tokeniser is None else tokeniser, text_column)
+    split = Split(Tokeniser() if tokeniser is None else tokeniser, text_column)
     with connected(parse_address(cluster), n_cpus=workers) as ray, _data_of(ray) as data:
-        table = data.read_parquet([str(path) for path in files])
+        # Ray Data would make some two hundred tasks of a few small files.
+        n_bytes = sum(path.stat().st_size for path in files)
+        n_blocks = max(1, min(len(files), 1000), n_bytes // _BLOCK_BYTES)
+        table = data.read_parquet([str(path) for path in files], override_num_blocks=n_blocks)
         options = {"batch_size": _BATCH, "batch_format": "pyarrow", "concurrency": workers}
         if words is None:
             # Words of documents as small tables; the driver adds them up in any order.
             frequencies = Counter[str]()
             counted = table.select_columns([text_column]).map_batches(
-                _document_frequencies, fn_args=(split,), **options
+                document_frequencies, fn_args=(split,), **options
             )
             for some in _rows(counted.iter_batches(batch_size=None, batch_format="pyarrow")):
                 for word, n in zip(some["word"].to_pylist(), some["n"].to_pylist(), strict=True):
@@ -113,7 +114,9 @@ def tokenise(
             raise ValueError(f"no word is in {min_documents} documents: give a lower min_documents")
         temporary = out.with_name(f".{out.name}.{uuid.uuid4().hex}")
         try:
-            coder = table.map_batches(_counts, fn_args=(split, ray.put(_Columns(words))), **options)
+            coder = table.map_batches(
+                with_counts, fn_args=(split, ray.put(Columns(words))), **options
+            )
             with _errors():
                 coder.write_parquet(str(temporary))
             n_documents, n_tokens = _totals(temporary)
@@ -122,80 +125,6 @@ def tokenise(
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
     return Tokenised(str(out), words, n_documents, n_tokens)
-
-
-@dataclass(frozen=True)
-class _Split:
-    """Words of a column of texts, or of lists of words."""
-
-    tokenise: Tokenise
-    column: str
-
-    def __call__(self, table: Any) -> list[Sequence[str]]:
-        found: list[Sequence[str]] = []
-        for value in table[self.column].to_pylist():
-            if value is None:
-                raise ValueError(
-                    f"the column {self.column} has a row without a text (null): leave such rows "
-                    "out, or give them an empty text"
-                )
-            found.append(self.tokenise(value) if isinstance(value, str) else value)
-        return found
-
-
-class _Columns:
-    """Words by column and the other way round."""
-
-    def __init__(self, words: Sequence[str]) -> None:
-        self.n_words, self.digest = len(words), words_digest(words)
-        self.column = word_columns(words)
-
-
-def _document_frequencies(table: Any, split: _Split) -> Any:
-    """A table of the words of some documents, and in how many of them each is."""
-    import pyarrow
-
-    found = Counter[str]()
-    for words in split(table):
-        found.update(set(words))
-    return pyarrow.table(
-        {
-            "word": pyarrow.array(list(found), pyarrow.string()),
-            "n": pyarrow.array(list(found.values()), pyarrow.int64()),
-        }
-    )
-
-
-def _counts(table: Any, split: _Split, reference: Any) -> Any:
-    """The table with counts in the place of texts."""
-    import pyarrow
-
-    columns = _columns_of(reference)
-    counts = column_counts(split(table), columns.column, columns.n_words)
-    offsets = pyarrow.array(counts.indptr, pyarrow.int32())
-    indices = pyarrow.array(counts.indices, pyarrow.int32())
-    values = pyarrow.array(counts.data.astype(np.float32), pyarrow.float32())
-    found = table.drop_columns([split.column])
-    found = found.append_column(INDICES, pyarrow.ListArray.from_arrays(offsets, indices))
-    found = found.append_column(COUNTS, pyarrow.ListArray.from_arrays(offsets, values))
-    said = {N_WORDS: str(columns.n_words).encode(), WORDS: columns.digest.encode()}
-    return found.replace_schema_metadata({**(table.schema.metadata or {}), **said})
-
-
-# The columns that this worker has used last: unpacking a million words takes its time.
-_kept: dict[str, _Columns] = {}
-
-
-def _columns_of(reference: Any) -> _Columns:
-    import ray
-
-    key = reference.hex()
-    found = _kept.get(key)
-    if found is None:
-        found = ray.get(reference)
-        _kept.clear()
-        _kept[key] = found
-    return found
 
 
 def _most_frequent(frequencies: Counter[str], min_documents: int, max_words: int) -> list[str]:
