@@ -30,7 +30,7 @@ from trustream.streaming.published import load_checkpoint
 from trustream.topics import phrase_files
 
 # What takes long is divided, so that no test comes near the limit of time on a busy machine.
-PARTS = 4
+PARTS = 8
 ROWS = np.arange(40, 80)
 TEXTS = ["cats and dogs", "a dog, two cats", "dogs", "the bank", "bank rates", "rates"] * 9
 NEW_TEXTS = ["cats and birds", "birds, dogs", "a bank of birds", "new rates"] * 5

@@ -58,7 +58,7 @@ def said_columns(schema: Any, path: str) -> int | None:
     if not said.isdigit() or not 1 <= int(said[:20]) <= matrices.MOST_COLUMNS:
         raise ValueError(
             f"{path} says that it has {said!r:.40} columns, expected 1 to "
-            f"{matrices.MOST_COLUMNS:,}: write it again (trustream.cluster.write_counts)"
+            f"{matrices.MOST_COLUMNS:,}: write it again"
         )
     return int(said)
 
