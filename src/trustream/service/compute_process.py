@@ -138,6 +138,8 @@ class _Child:
             [sys.executable, "-m", "trustream.service.compute_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # Ctrl-C in a terminal is for the service, also while Python starts there.
+            start_new_session=True,
         )
         self.status: int | None = None
         self._on_end = on_end
