@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import sys
 import threading
@@ -34,14 +35,22 @@ def main() -> None:
     inbox, outbox = sys.stdin.buffer, sys.stdout.buffer
     # Whatever a library prints must not get among the answers.
     sys.stdout = sys.stderr
-    task = message(inbox)
-    if task is not None:
-        computing, sender = Computing(task), _Sender(outbox)
+    questions: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_hear, args=(inbox, questions), daemon=True).start()
+    computing, sender = Computing(questions.get()), _Sender(outbox)
+    while True:
+        question = questions.get()
+        if question.name != "parse":
+            _load_libraries()
+        sender.answer(question, computing.submit(question.name, *question.arguments))
+
+
+def _hear(inbox: IO[bytes], questions: queue.SimpleQueue[Any]) -> None:
+    """Take in what is asked; end the process when nobody can ask any more."""
+    with contextlib.suppress(OSError, ValueError, EOFError):
         while (question := message(inbox)) is not None:
-            if question.name != "parse":
-                _load_libraries()
-            sender.answer(question, computing.submit(question.name, *question.arguments))
-    # Nobody waits for what is still being done.
+            questions.put(question)
+    # Nobody waits for what is still being done, also not for libraries that are being loaded.
     os._exit(0)
 
 

@@ -27,12 +27,14 @@ def main() -> int:
     # Ctrl-C in a terminal is for the service, which ends this in its own way.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asked = json.loads(sys.stdin.readline())
-    stop = threading.Event()
+    stop, begun = threading.Event(), threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
+    threading.Thread(target=_wait_for_end, args=(stop, begun), daemon=True).start()
     from trustream.store import LeaseHeldError, StoreError, open_store
     from trustream.streaming.published import MissingModelError
     from trustream.streaming.training_run import TrainingProgress, prepared_trainer, train
+
+    begun.set()
 
     last, score = 0.0, None
     # The last step that was not told of, because one had been just before.
@@ -75,17 +77,21 @@ def main() -> int:
     except MissingModelError as error:
         _say(problem=str(error))
         return UNPREPARED
-    except StoreError as error:
+    except (StoreError, ValueError) as error:
+        # The store cannot be used, or what is saved of the model is damaged.
         _say(problem=str(error))
         return 1
     return 0
 
 
-def _wait_for_end(stop: threading.Event) -> None:
+def _wait_for_end(stop: threading.Event, begun: threading.Event) -> None:
     with contextlib.suppress(OSError, ValueError):
         while sys.stdin.readline():
             pass
     stop.set()
+    if not begun.is_set():
+        # Libraries are still being loaded, which takes seconds: there is nothing to save.
+        os._exit(0)
     time.sleep(_TO_END)
     os._exit(1)
 
