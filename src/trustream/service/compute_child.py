@@ -13,6 +13,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -22,9 +23,12 @@ from trustream.feeds.items import Item, Mark
 from trustream.feeds.packed_items import Packer, frame, message
 from trustream.feeds.rows import Rows
 from trustream.missing_library import without
-from trustream.service.computing import Computing, Question, Reply
+from trustream.service.computing import ALIVE, Computing, Question, Reply
 from trustream.store.coded_records import CodedRecords
 from trustream.store.records import Record
+
+# Seconds between two signs of life.
+_BEAT = 1.0
 
 
 def main() -> None:
@@ -37,7 +41,9 @@ def main() -> None:
     sys.stdout = sys.stderr
     questions: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_hear, args=(inbox, questions), daemon=True).start()
-    computing, sender = Computing(questions.get()), _Sender(outbox)
+    sender = _Sender(outbox)
+    threading.Thread(target=_beat, args=(sender,), daemon=True).start()
+    computing = Computing(questions.get())
     while True:
         question = questions.get()
         if question.name != "parse":
@@ -52,6 +58,13 @@ def _hear(inbox: IO[bytes], questions: queue.SimpleQueue[Any]) -> None:
             questions.put(question)
     # Nobody waits for what is still being done, also not for libraries that are being loaded.
     os._exit(0)
+
+
+def _beat(sender: _Sender) -> None:
+    """Say again and again that this process lives."""
+    while True:
+        sender.send(Reply(ALIVE, None, None))
+        time.sleep(_BEAT)
 
 
 def _load_libraries() -> None:
@@ -77,11 +90,12 @@ class _Sender:
                 if question.name == "parse":
                     # Bodies are read by one thread: answers are sent in the order of their words.
                     value = self._packer.answer(_items(value), "body")
-            self._send(Reply(question.number, value, None if error is None else _plain(error)))
+            self.send(Reply(question.number, value, None if error is None else _plain(error)))
 
         found.add_done_callback(send)
 
-    def _send(self, reply: Reply) -> None:
+    def send(self, reply: Reply) -> None:
+        """Send an answer now."""
         content = frame(reply)
         with self._lock, contextlib.suppress(OSError, ValueError):
             self._outbox.write(content)
