@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments import probes
 from experiments.articles import Articles
 from experiments.experiment import (
     Experiment,
@@ -194,4 +195,6 @@ EXPERIMENT = Experiment(
     perform=perform,
     draw=draw,
     summarise=summarise,
+    plan_only=frozenset({"sizes", "batch_sizes"}),
+    probe=probes.lda,
 )
