@@ -34,7 +34,8 @@ available results. There are three scales: `quick` takes minutes; `full` takes h
 data that there are here; `paper` has the paper's settings and wants the paper's data. Finished runs
 of scale `full` are in the repository (`experiments/results`), so that the same command goes on from
 them anywhere; each has the commit that it was made with, and is repeated only if its settings, its
-data or the numbers that the library computes have changed. Numbers after ± are two standard errors
+data or the numbers that the library computes have changed. Sections that name no commit are older
+than this and were not made again. Numbers after ± are two standard errors
 of the mean over runs with different seeds. The paper's numbers come from its plots
 ([experiments/published](../experiments/published/README.md)). In the tables, TR is trust region,
 NG natural gradient, MO memoized inference and VB variational Bayes.
