@@ -308,5 +308,5 @@ def _split(
     new = held_out - held_out.multiply(rated_items(data.weights))
     if not np.any(new.data if new.nnz else 0):
         return None
-    first = RatingRows(*(None if column is None else column[past] for column in rows))
+    first = RatingRows._make(None if column is None else column[past] for column in rows)
     return frame, first, sparse.csr_array(held_out)
