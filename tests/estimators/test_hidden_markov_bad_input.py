@@ -171,3 +171,15 @@ def test_subchains_without_transitions() -> None:
     with pytest.raises(ValueError, match="leaves no transitions to learn from"):
         HiddenMarkovModel(2, subchain_length=1, subchain_buffer=0).fit(X, lengths)
     HiddenMarkovModel(2, subchain_length=1, subchain_buffer=1, max_iter=1).fit(X, lengths)
+
+
+@pytest.mark.parametrize("kind", ["bernoulli", "gaussian"])
+def test_constant_columns(kind: str) -> None:
+    """They say nothing of states: beliefs are as without them, and nothing is infinite."""
+    X, lengths = planted(kind, n=10, length=20, d=4)[:2]
+    wide = np.column_stack([X, np.ones(len(X)), np.zeros(len(X))])
+    hmm = HiddenMarkovModel(2, kind, random_state=0).fit(wide, lengths)
+    assert all(np.isfinite(part).all() for part in (hmm.means_, hmm.score_samples(wide, lengths)))
+    np.testing.assert_allclose(hmm.means_[:, -2:], [[1, 0]] * 2, atol=0.05)
+    alone = HiddenMarkovModel(2, kind, random_state=0).fit(np.ones((20, 1)), [10, 10])
+    assert np.isfinite(alone.lower_bound_)
