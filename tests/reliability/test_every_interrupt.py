@@ -116,7 +116,8 @@ def contents(learned: Any) -> Any:
         if not learned.__sklearn_is_fitted__():
             return []
         data = learned._data
-        bits = snapshot([data.users.values, data.items.values, data.weights, [*learned._cache]])
+        ids = [*data.users.values], [*data.items.values]
+        bits = snapshot([ids, data.weights, [*learned._cache]])
         return [*bits, contents(learned._estimator)]
     if not learned.__sklearn_is_fitted__():
         return []

@@ -81,8 +81,8 @@ def estimators() -> dict[str, tuple[Any, Any]]:
     cases["hmm-bernoulli"] = HiddenMarkovModel(3, "bernoulli", random_state=0), binary
     cut = {"subchain_length": 4, "subchain_buffer": 2, "learning_rate": "adaptive"}
     cases["hmm-gaussian"] = HiddenMarkovModel(2, "gaussian", random_state=0, **cut), POINTS
-    cases["linear"] = BayesianLinearRegression(), Responses(False, False)
-    cases["probit"] = ProbitRegression(), Responses(False, True)
+    cases["linear"] = BayesianLinearRegression(random_state=0), Responses(False, False)
+    cases["probit"] = ProbitRegression(random_state=0), Responses(False, True)
     # Groups that come again: what is remembered of them belongs to the step.
     again: dict[str, Any] = {"learning_method": "trust-region", "random_state": 0}
     cases["linear-groups"] = BayesianLinearRegression(**again), Responses(True, False)
