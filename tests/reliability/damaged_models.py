@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -25,6 +24,7 @@ import numpy as np
 import trustream
 from tests.data.models import make
 from tests.reliability import crafted, damage
+from tests.reliability.fuzz_child import bound_time
 from trustream import persist
 from trustream.estimators import saving
 from trustream.recommender import model_files
@@ -209,9 +209,8 @@ def main(folder: Path, seed: int, kinds: dict[str, int]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
     for kind, name, what, content, whole in prepared:
         print(json.dumps({"kind": kind, "file": name, "what": what[:200]}), end="\t", flush=True)
-        signal.alarm(SECONDS)  # ends the process
+        bound_time(SECONDS)  # of the processor; ends the process
         print(json.dumps(outcome(name, content, whole, place)), flush=True)
-    signal.alarm(0)
     # What the compiler does at the end of a process is not what is tested here.
     resource.setrlimit(resource.RLIMIT_AS, before)
 
