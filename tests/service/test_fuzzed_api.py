@@ -116,5 +116,6 @@ def test_fuzzed_requests(address: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(3600)
 def test_many_fuzzed_requests(address: str) -> None:
     fuzz(address, 300)
