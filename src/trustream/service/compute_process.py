@@ -159,6 +159,8 @@ class _Child:
             [sys.executable, "-m", "trustream.service.compute_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # Ctrl-C in a terminal is for the service, also while Python starts there.
+            start_new_session=True,
         )
         self.status: int | None = None
         self._heard: float | None = None

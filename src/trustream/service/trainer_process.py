@@ -103,6 +103,8 @@ class TrainerProcess:
             [sys.executable, "-m", "trustream.service.training_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # Ctrl-C in a terminal is for the service, also while Python starts there.
+            start_new_session=True,
             text=True,
             encoding="utf-8",
         )

@@ -34,8 +34,6 @@ def main() -> int:
     from trustream.streaming.published import MissingModelError
     from trustream.streaming.training_run import TrainingProgress, prepared_trainer, train
 
-    begun.set()
-
     last, score = 0.0, None
     # The last step that was not told of, because one had been just before.
     untold: dict[str, Any] | None = None
@@ -66,6 +64,7 @@ def main() -> int:
             _say(state="waiting")
 
     try:
+        begun.set()
         with open_store(asked["store"], create=False) as store:
             options = {name: asked[name] for name in ("checkpoint_every", "n_jobs")}
             with prepared_trainer(store, asked["model"], **options) as trainer:
@@ -77,9 +76,9 @@ def main() -> int:
     except MissingModelError as error:
         _say(problem=str(error))
         return UNPREPARED
-    except (StoreError, ValueError) as error:
-        # The store cannot be used, or what is saved of the model is damaged.
-        _say(problem=str(error))
+    except (StoreError, ValueError, OSError, MemoryError) as error:
+        # Of the store, of a checkpoint that is damaged, or of the machine: no fault of the code.
+        _say(problem=str(error) or type(error).__name__)
         return 1
     return 0
 
@@ -88,10 +87,9 @@ def _wait_for_end(stop: threading.Event, begun: threading.Event) -> None:
     with contextlib.suppress(OSError, ValueError):
         while sys.stdin.readline():
             pass
-    stop.set()
     if not begun.is_set():
-        # Libraries are still being loaded, which takes seconds: there is nothing to save.
-        os._exit(0)
+        os._exit(0)  # it is still loading, and there is nothing to save
+    stop.set()
     time.sleep(_TO_END)
     os._exit(1)
 
