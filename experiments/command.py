@@ -23,6 +23,7 @@ EXPERIMENTS = {
     "stream-ratings": "Figure 5: LDA on users in the order in which they first rated.",
     "stream-gap": "Whether a model of a stream is as good as fit on the same documents.",
     "regimes": "Where trust region matters: by batch size, articles and population.",
+    "local-steps": "What local steps of a cluster cost, next to exact ones.",
     "gibbs-gap": "Whether fit is as good as tomotopy after 1,000 iterations.",
     "robustness": "Random hyperparameters for trustream, scikit-learn and gensim.",
 }

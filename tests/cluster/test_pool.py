@@ -14,7 +14,8 @@ import pytest
 from tests.cluster import remote_calls
 from trustream.cluster import pool as pool_module
 from trustream.cluster.errors import ClusterError
-from trustream.cluster.parquet_source import ParquetSource, write_counts
+from trustream.cluster.parquet_counts import write_counts
+from trustream.cluster.parquet_source import ParquetSource
 from trustream.cluster.pool import Call, Pool
 from trustream.cluster.sources import StoreSource
 

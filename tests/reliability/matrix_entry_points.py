@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 import trustream
 from tests.reliability.damaged_matrices import N_COLUMNS, N_ROWS
-from trustream import evaluation, feeds
+from trustream import cluster, evaluation, feeds, topics
+from trustream.cluster.parquet_source import ParquetSource
 from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.report import report
 from trustream.store import Record
@@ -201,7 +202,65 @@ ENTRY_POINTS: dict[str, Entry] = {
     "report of topics alone": lambda X: [
         report(fitted(lda), X, measures=["diversity"]).figures[0].value
     ],
+    "topics.topic_info": lambda X: [
+        one.share for one in topics.topic_info(fitted(lda), X, n_words=3).topics
+    ],
+    "topics.topics_over_time": lambda X: topics.topics_over_time(
+        fitted(lda), X, np.arange(float(X.shape[0])), 2, n_words=3
+    ).shares,
+    "topics.representative_documents": lambda X: [
+        one.proportion for one in topics.representative_documents(fitted(lda), 0, X)
+    ],
+    "topics.view_documents": lambda X: [
+        view.n_tokens for view in topics.view_documents(fitted(lda), X)
+    ],
+    "topics.topic_correlation": lambda X: topics.topic_correlation(fitted(lda), X),
+    "topics.gather": lambda X: topics.gather(fitted(lda), X),
+    "topics.split_topic": lambda X: topics.split_topic(
+        fitted(lda), 0, X, random_state=0
+    ).topics.weights,
+    "topics.change_after": lambda X: _changes(X),
+    "topics.report_data": lambda X: _shares(topics.report_data(fitted(lda), X)),
+    "topics.write_report": lambda X: _written(
+        lambda folder: topics.write_report(folder / "page.html", fitted(lda), X)
+    ),
+    "topics.documents_to_arrow": lambda X: [
+        batch.column("n_tokens").to_numpy() for batch in topics.documents_to_arrow(fitted(lda), X)
+    ],
+    "topics.write_parquet": lambda X: _written(
+        lambda folder: topics.write_parquet(fitted(lda), folder, X)
+    ),
+    "topics.choose_n_components": lambda X: topics.choose_n_components(
+        X, [2], random_state=0, held_out=0.5
+    ).n_components,
+    "cluster.write_counts": lambda X: _counted(X),
 }  # fmt: skip
+
+
+def _changes(X: Any) -> Any:
+    edit = topics.deleting(fitted(lda).topic_names_, [0])
+    return topics.change_after(edit, fitted(lda), X).mean
+
+
+def _shares(data: Any) -> Any:
+    return [topic["share"] for topic in data["topics"]]
+
+
+def _written(write: Callable[[Path], object]) -> int:
+    """How many files are written, whole ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder))
+        return len(list(Path(folder).iterdir()))
+
+
+def _counted(X: Any) -> Any:
+    """The matrix, written as Parquet and read as workers of a cluster read it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "counts.parquet"
+        cluster.write_counts(path, X)
+        found, _ = ParquetSource.of(path).open().read(np.arange(X.shape[0]))
+    parts = (found.counts, found.indices, found.indptr)
+    return sp.csr_array(parts, shape=X.shape).toarray()
 
 
 # --- through files

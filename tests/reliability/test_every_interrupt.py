@@ -29,6 +29,8 @@ from trustream.store.protocol import Store
 from trustream.streaming.published import load_checkpoint
 from trustream.topics import phrase_files
 
+# What takes long is divided, so that no test comes near the limit of time on a busy machine.
+PARTS = 8
 ROWS = np.arange(40, 80)
 TEXTS = ["cats and dogs", "a dog, two cats", "dogs", "the bank", "bank rates", "rates"] * 9
 NEW_TEXTS = ["cats and birds", "birds, dogs", "a bank of birds", "new rates"] * 5
@@ -187,11 +189,12 @@ def test_every_turn(name: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("name", ["trust-region", "three-threads", "recommender", "new-words"])
-def test_twice(name: str) -> None:
+def test_twice(name: str, part: int) -> None:
     """A second interrupt while the first one is handled."""
     steps = Steps(name)
-    for place in last_turns(steps.places[steps.first_change :]):
+    for place in last_turns(steps.places[steps.first_change :])[part::PARTS]:
         for then in steps.seconds(place):
             learned, _ = steps.interrupted(place, then)
             steps.check(learned, place, then)
@@ -268,10 +271,17 @@ class TrainerSteps:
 
 
 @pytest.mark.parametrize("method", ["trust-region", "streaming-vb"])
-@pytest.mark.parametrize("share", [40, pytest.param(1, marks=pytest.mark.slow)])
-def test_trainer(tmp_path: Path, method: str, share: int) -> None:
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        slice(None, None, 40),
+        *(pytest.param(slice(i, None, PARTS), marks=pytest.mark.slow) for i in range(PARTS)),
+    ],
+    ids=["few", *(f"part{i}" for i in range(PARTS))],
+)
+def test_trainer(tmp_path: Path, method: str, chosen: slice) -> None:
     steps = TrainerSteps(tmp_path, method)
-    for place in last_turns(steps.places)[::share]:
+    for place in last_turns(steps.places)[chosen]:
         with steps.trial() as (store, trainer):
             interrupted_at(partial(trainer.run, steps=1), place)
             for found in (load_checkpoint(store), trainer.checkpoint()):

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from tests.helpers import planted_lda, snapshot
 from tests.reliability.interrupts import count_moments, interrupted
-from tests.reliability.rounds import rounds
+from tests.reliability.rounds import few_or_many, rounds
 from trustream import (
     BernoulliMixture,
     GaussianMixture,
@@ -127,9 +127,9 @@ def documents(store: Store, number: int) -> None:
         store.keep(newest=90)
 
 
-@pytest.mark.parametrize("n", [15, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("n", "part"), few_or_many(15, 1000, parts=8))
 @pytest.mark.parametrize("method", ["trust-region", "streaming-vb"])
-def test_trainer(tmp_path: Path, method: str, n: int) -> None:
+def test_trainer(tmp_path: Path, method: str, n: int, part: int) -> None:
     """What is saved and what is kept is what an uninterrupted trainer had after as many steps."""
     n_steps = 14
     options: dict[str, Any] = {
@@ -161,7 +161,7 @@ def test_trainer(tmp_path: Path, method: str, n: int) -> None:
                 trainer.run(steps=1)
                 expected[step] = state_of(trainer.checkpoint())
             length = count_moments(lambda: trainer.run(steps=1))
-    rng, hit, turn = np.random.default_rng(8), 0, 0
+    rng, hit, turn = np.random.default_rng(8 + part), 0, 0
     while hit < rounds(n):
         turn += 1
         with open_store(tmp_path / f"{turn}.db", **made) as store:

@@ -166,7 +166,7 @@ def _on_cluster(
     from trustream.cluster.evaluating import evaluate as on_cluster
 
     fitted, reading = read_by_workers(fitted, options)
-    with documents_done(data) as progress:
+    with documents_done(data_title(data)) as progress:
         return on_cluster(fitted, data, n_documents=rows, progress=progress, **settings, **reading)
 
 

@@ -141,9 +141,12 @@ def _keep_file_token(store: Any, path: Path) -> None:
 
 
 def _check_prepared(found: Any, store: str, name: str) -> None:
-    from trustream.streaming.published import MissingModelError, load_settings, models_there
+    """Refuse a model that nobody prepared; what trains is not loaded for that."""
+    from trustream.streaming.saved_names import SETTINGS
 
-    if load_settings(found, name) is None:
+    if found.saved_version(name + SETTINGS) is None:
+        from trustream.streaming.published import MissingModelError, models_there
+
         raise MissingModelError(
             f"{found.name} has no settings for a model {name!r} ({models_there(found)}): prepare "
             f"it first (trustream init {repeatable(store)})"

@@ -63,7 +63,9 @@ def install(app: FastAPI) -> None:
 
 def unavailable(request: Request, error: StoreError) -> ProblemError:
     """The refusal of a request because of the store; where that is, is for those who run it."""
-    _LOG.warning("%s %s: %s", request.method, request.scope["path"][:100], error)
+    # Not what was asked for: a path may have anything in it, also line breaks.
+    route = getattr(request.scope.get("route"), "path", "")
+    _LOG.warning("%s %s: %s", request.method, route, error)
     detail = "the store cannot be used at the moment: try again"
     return ProblemError(503, "store-unavailable", detail, headers={"Retry-After": "1"})
 
