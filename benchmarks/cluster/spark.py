@@ -15,6 +15,7 @@ from functools import partial
 import scipy.sparse as sp
 
 from benchmarks import corpora
+from benchmarks.cluster.kept import keep
 from benchmarks.harness.rows import Row, Setup, information
 from benchmarks.peers import curves
 from benchmarks.peers.methods import spark_online
@@ -45,6 +46,9 @@ def measure(setup: Setup) -> Iterator[Row]:
     best = max(score for _, score in theirs)
     reached, taken = curves.time_to(ours, best), curves.time_to(theirs, best)
     details = {"ours": ours, "spark": theirs, "score": best}
+    if not setup.quick:
+        size = {"n_documents": n_documents, "n_topics": n_topics}
+        keep("spark", {**details, **size, "seconds": reached and reached.whole})
     name = f"to Spark's best score, {n_documents:,} articles, K = {n_topics}"
     if reached is None or taken is None:
         yield Row(f"{name}: not reached", None, "", "x", None, details)

@@ -14,6 +14,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from trustream._open_databases import is_open_here
+
 PathLike = str | os.PathLike[str]
 
 _KINDS = {
@@ -75,6 +77,9 @@ def open_regular(path: PathLike, what: str) -> Iterator[tuple[BinaryIO, int]]:
     path = Path(path)
     try:
         _refuse_unless_regular(path.stat(), f"cannot read {path}")
+        if is_open_here(path):
+            # Reading it would take its locks away.
+            raise ValueError(f"cannot read {path}: it is a store that is open; give a {what}")
         # The file may have been replaced since: open it without blocking, and check again.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         descriptor = os.open(path, flags)

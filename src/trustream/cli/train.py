@@ -193,7 +193,8 @@ def _engine(
         exact_steps=exact,
         name=name,
     ) as engine:
-        echo(f"{engine.n_workers} workers are ready on {cluster}; {engine.memory}", err=True)
+        ready = f"{engine.n_workers} of {engine.n_wanted} workers are ready on {cluster}"
+        echo("; ".join(filter(None, [ready, engine.memory])), err=True)
         yield engine
 
 

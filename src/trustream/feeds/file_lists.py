@@ -103,9 +103,9 @@ def _add(path: Path, base: Path, format: str | None, found: FoundFiles) -> None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return  # a folder, a pipe
+        format_name(FileSource(path), format)
         with path.open("rb"):
             pass
-        format_name(FileSource(path), format)
     except FeedError:
         found.unknown.append(path)
     except OSError as error:

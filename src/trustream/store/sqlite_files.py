@@ -10,13 +10,12 @@ import os
 import time
 from pathlib import Path
 
+from trustream._open_databases import Identity, identity
 from trustream.store.addresses import shown_address
 from trustream.store.errors import MissingStoreError, StoreError
 
 # Seconds for which a look at the files is enough: it takes a few percent of a small read.
 LATELY = 0.1
-# Tells a file from all others, whatever its name; None if there is no file.
-Identity = tuple[int, int] | None
 
 
 class Files:
@@ -83,15 +82,6 @@ class Files:
         if (log.st_dev, log.st_ino) != self._known_log:
             self._lost = f"another file is in the place of {self._log}"
         return self._lost
-
-
-def identity(path: str) -> Identity:
-    """The identity of a file."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def check_path(path: Path, create: bool) -> bool:
