@@ -39,7 +39,7 @@ def measure(setup: Setup) -> Iterator[Row]:
     n_documents, n_topics = setup.choose(5_000, 500), setup.choose(100, 10)
     counts = sp.csr_matrix(corpora.wiki(setup.data, "wiki_en"))
     scorer = Scorer(counts[n_documents : n_documents + 1_000], 0, setup.n_threads)
-    spark = Recorder(scorer, limit=setup.choose(90, 10), name="spark")
+    spark = Recorder(scorer, limit=setup.choose(60, 10), name="spark")
     spark_online.run(counts[:n_documents], n_topics, spark_online.BASE, 1.0, _without_chib(spark))
     ours = _curve(setup, counts[:n_documents], n_topics, scorer)
     theirs = [(point.seconds, point.completion) for point in spark.points]

@@ -34,7 +34,7 @@ BATCHES = (500, 2_000, 10_000)
 TARGETS = {("local", 10_000): 0.8, ("exact", 10_000): 0.6}
 N_TOPICS, MANY_TOPICS, N_WORKERS, N_PARTS = 100, 400, 2, 8
 # Times that all cases are measured, one after the other, and steps of each mode each time.
-N_REPEATS, N_STEPS = 3, 5
+N_REPEATS, N_STEPS = 2, 5
 
 
 class Case(NamedTuple):

@@ -251,33 +251,43 @@ def test_the_only_worker_stands_still(ray_cluster: Any, monkeypatch: pytest.Monk
         assert pool.statistics[0].n_deaths == 1
 
 
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_resizing_with_calls_under_way(ray_cluster: Any) -> None:
     """Workers that are too many end, and none takes their place."""
-    until(lambda: free("CPU") >= 1)
     with Pool(None, 3) as pool:
-        left = free("CPU")
+        pids = pool.run([Call(remote_calls.pid, place=place) for place in range(3)])
         pending = pool.start([Call(remote_calls.nap, (0.5,), place=place) for place in range(3)])
+        taken_away = pool._seats.all[1:]
         pool.resize(1)
-        assert len(set(pool.finish(pending))) == 1
-        until(lambda: free("CPU") == left + 2)
+        assert set(pool.finish(pending)) == {pids[0]}
+        assert all(seat.handle is seat.starting is None for seat in taken_away)
         assert pool.size == pool.n_workers == 1
+    until(lambda: not any(map(is_running, pids)))
 
 
 def test_a_pool_that_does_not_come_about_leaves_no_workers(
     ray_cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, wait = free("CPU"), seats.Seats._wait
+    wait, pids = seats.Seats._wait, []
 
     def interrupted(self: Any) -> None:
         wait(self)
-        until(lambda: free("CPU") < before)
+        pids.extend(seat.statistics.place.pid for seat in self.ready)
         raise KeyboardInterrupt
 
     monkeypatch.setattr(seats.Seats, "_wait", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         Pool(None, 1)
-    until(lambda: free("CPU") == before)
-    del caught  # it holds on to the frames, and they to the workers
+    assert len(pids) == 1
+    until(lambda: not is_running(pids[0]))
+    del caught  # it holds on to the frames, and they to the worker
 
 
 def test_workers_that_end_at_once(ray_cluster: Any, monkeypatch: pytest.MonkeyPatch) -> None:

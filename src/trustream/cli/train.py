@@ -182,8 +182,10 @@ def _engine(
 
         yield Here(parts, exact)
         return
+    from trustream.cli.cluster_parameters import say_start
     from trustream.cluster.training import cluster_engine
 
+    say_start(cluster)
     with cluster_engine(
         found,
         cluster,
