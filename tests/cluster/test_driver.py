@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from trustream import LatentDirichletAllocation
-from trustream.cluster import driver_memory, fit, write_counts
+from trustream import LatentDirichletAllocation, open_store
+from trustream.cluster import cluster_engine, driver_memory, fit, write_counts
 from trustream.cluster.driver_memory import available_bytes, check_driver
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.progress import Meter
@@ -83,7 +84,10 @@ def test_how_workers_do() -> None:
         ("left", 50.0), ("right", 90.0), ("", 0.0),
     ]  # fmt: skip
     assert "2 of 3 workers (1 replaced), " in str(found)
-    assert "(workers compute 50, 90), exchange 200 of 2000 ms a step, efficiency 50%" in str(found)
+    assert (
+        "(by worker, while at work: 50, 90), exchange 200 of 2000 ms a step, efficiency 50%"
+        in str(found)
+    )
     assert ClusterProgress.from_bytes(found.to_bytes()) == found
 
 
@@ -91,5 +95,23 @@ def test_many_workers() -> None:
     workers = tuple(WorkerProgress("", 100.0 + i, 0) for i in range(64))
     found = ClusterProgress(64, 64, 6000.0, 0.1, 1.0, 0.9, 1, 1, workers)
     assert str(found).startswith(
-        "64 of 64 workers, 6,000 documents per second (a worker computes 100 to 163), exchange"
+        "64 of 64 workers, 6,000 documents per second (by worker, while at work: 100 to 163), "
     )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"n_parts": 1}, "n_parts is 1; on a cluster give 2 or more"),
+        ({"workers": 0}, "workers is 0, expected 1 or more"),
+        ({"worker_threads": 0}, "worker_threads is 0, expected 1 or more"),
+        ({"cluster": "there"}, "'there' is no address of a cluster"),
+    ],
+)
+def test_wrong_settings_are_refused_before_ray_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str
+) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with open_store(tmp_path / "topics.db") as store:
+        with pytest.raises(ValueError, match=message), cluster_engine(store, **options):
+            pass

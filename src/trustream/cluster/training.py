@@ -11,7 +11,7 @@ from trustream.cluster import part_calls
 from trustream.cluster.addresses import parse_address
 from trustream.cluster.calls import Call
 from trustream.cluster.driver_memory import check_driver
-from trustream.cluster.engine import ClusterEngine, check_trainable
+from trustream.cluster.engine import ClusterEngine, check_parts, check_trainable
 from trustream.cluster.pool import check_numbers, pool_on
 from trustream.cluster.sources import StoreSource
 from trustream.store.protocol import Store
@@ -73,6 +73,8 @@ def cluster_engine(
     """
     parse_address(cluster)
     check_numbers(workers, worker_threads)
+    if n_parts is not None:
+        check_parts(n_parts)
     model: Any = load_settings(store, name)
     memory = ""
     if model is not None:

@@ -34,7 +34,7 @@ class WorkerProgress:
 
     Attributes:
         host: its machine; empty while it is starting.
-        documents_per_second: that it is done with, in the time in which it computes.
+        documents_per_second: that it is done with, in the time in which it reads and computes.
         n_deaths: how often it was replaced.
     """
 
@@ -82,15 +82,15 @@ class ClusterProgress:
         )
 
     def _by_worker(self) -> str:
-        """Of each worker while it computes; the lowest and the highest of many."""
+        """Of each worker; the lowest and the highest of many."""
         rates = [worker.documents_per_second for worker in self.workers]
         rates = sorted(rate for rate in rates if rate > 0)
         if not rates:
             return ""
         shown = [f"{rate:,.0f}" for rate in rates]
         if len(rates) > _MOST_SHOWN:
-            return f" (a worker computes {shown[0]} to {shown[-1]})"
-        return f" (workers compute {', '.join(shown)})"
+            return f" (by worker, while at work: {shown[0]} to {shown[-1]})"
+        return f" (by worker, while at work: {', '.join(shown)})"
 
     def to_bytes(self) -> bytes:
         """As JSON, for a store."""
