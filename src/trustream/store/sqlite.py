@@ -15,6 +15,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from trustream import _open_databases
 from trustream.store.addresses import shown_address
 from trustream.store.database import FirstSettings, T
 from trustream.store.errors import MissingStoreError, StoreError
@@ -83,6 +84,7 @@ class SqliteDatabase(SqliteTables):
             )
         new = check_path(Path(path), create)
         remember(self)
+        _open_databases.remember(self._files)
         with self.lock:
             try:
                 self._connection = self._connect(new)
@@ -273,6 +275,7 @@ class SqliteDatabase(SqliteTables):
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
+        self._files.close()
 
     def leave(self, *, quiet: bool) -> None:
         """Let go of it in a child that was forked."""

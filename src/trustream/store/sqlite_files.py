@@ -39,6 +39,7 @@ class Files:
         self.known: Identity = None
         self._known_log: Identity = None
         self._known_index: Identity = None
+        self._is_open = True
         # What was found to be wrong with the log or its index; it stays wrong.
         self._lost: str | None = None
         self.log_bytes, self._looked = 0, 0.0
@@ -50,6 +51,16 @@ class Files:
     def note_all(self) -> None:
         """Remember the log and its index, which stay as long as anybody has the store open."""
         self._known_log, self._known_index = identity(self._log), identity(self._index)
+
+    def in_use(self) -> tuple[Identity, ...]:
+        """The files that SQLite has open and locks."""
+        if not self._is_open:
+            return ()
+        return self.known, self._known_log, self._known_index
+
+    def close(self) -> None:
+        """Note that SQLite has let go of them."""
+        self._is_open = False
 
     def fault_lately(self) -> str | None:
         """What is wrong with the files; they are not looked at again if that was just done."""

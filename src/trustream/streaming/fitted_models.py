@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trustream import persist
+from trustream._open_databases import is_in_use
 from trustream.store import open_store
 from trustream.store.protocol import Store
 from trustream.streaming.published import (
@@ -266,6 +267,8 @@ def _is_sqlite(path: str) -> bool:
     # Not a pipe, which would be waited for.
     if not os.path.isfile(path):
         return False
+    if is_in_use(path):
+        return True
     try:
         with open(path, "rb") as file:
             return file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER
