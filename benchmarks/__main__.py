@@ -23,6 +23,12 @@ from benchmarks import service as service_package
 from benchmarks import stream as stream_package
 from benchmarks.data import require
 
+_FILES = {
+    "wiki_en": "wiki_en.npz",
+    "wiki_simple": "wiki_simple.npz",
+    "newsgroups20": "newsgroups20.jsonl.xz",
+}
+
 
 def _default_data() -> Path:
     return Path(os.environ.get("TRUSTREAM_DATA") or Path("..") / "shared" / "data")
@@ -229,6 +235,34 @@ def against(out: Path | None, **options: Any) -> None:
 
 @main.command()
 @common
+@click.argument("revision")
+@click.option(
+    "--seed",
+    "seeds",
+    multiple=True,
+    type=int,
+    default=(0, 1, 2),
+    show_default=True,
+    help="Of a pair of fits; may be given several times.",
+)
+@click.option(
+    "--corpus",
+    "names",
+    multiple=True,
+    type=click.Choice(list(_FILES)),
+    help="May be given several times.  [default: all]",
+)
+@click.option("--documents", "sizes", multiple=True, type=int, help="[default: 500 to 20,000]")
+@click.option("--topics", multiple=True, type=int, help="[default: 10, 50, 100, 400]")
+def fits(out: Path | None, names: tuple[str, ...], **options: Any) -> None:
+    """How good `fit` is next to another REVISION of trustream, paired; needs a git clone."""
+    out = out or Path("bench-results") / "fits.json"
+    files = [*_FILES.values()] if not names else [_FILES[name] for name in names]
+    _run("benchmarks.against.fits", files, out=out, names=names, **options)
+
+
+@main.command()
+@common
 @click.option(
     "--settings",
     "n_settings",
@@ -240,7 +274,7 @@ def against(out: Path | None, **options: Any) -> None:
 def defaults(data: Path, out: Path | None, quick: bool, n_settings: int) -> None:
     """How good the defaults are, next to random settings on three corpora."""
     out = out or Path("bench-results") / "defaults.json"
-    files = ("wiki_en.npz", "wiki_simple.npz", "newsgroups20.jsonl.xz")
+    files = _FILES.values()
     _run("benchmarks.defaults", files, data=data, out=out, quick=quick, n_settings=n_settings)
 
 

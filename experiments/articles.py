@@ -15,7 +15,7 @@ from experiments import dump, provenance
 from experiments.experiment import Source
 
 FILE = "wiki_en.npz"
-# Different words; what is shorter is a stub or a redirect.
+# Different words; what is shorter is a stub or a redirect, and is not scored.
 _LEAST_WORDS = 10
 
 
@@ -28,7 +28,12 @@ class Articles(NamedTuple):
 
 
 def load(
-    data: Path, n_train: int | None, n_validation: int, n_test: int
+    data: Path,
+    n_train: int | None,
+    n_validation: int,
+    n_test: int,
+    *,
+    least_words: int = _LEAST_WORDS,
 ) -> tuple[Articles, Source]:
     """The first articles are for tests, the next for validation, whatever is trained on.
 
@@ -36,25 +41,28 @@ def load(
         data: directory with MediaWiki dumps (`*.xml`, or that with `.bz2`, `.gz` or `.xz`), or with
             `wiki_en.npz`: a CSR matrix in parts, articles in random order.
         n_train: articles to train on, None for all that are left.
+        least_words: different words that these have. Others have ten.
 
     Raises:
         FileNotFoundError: the directory has neither.
         ValueError: there are not so many articles.
     """
     counts, files, digest, note = _counts(data)
-    counts = counts[np.diff(counts.indptr) >= _LEAST_WORDS]
-    apart = n_test + n_validation
-    left = counts.shape[0] - apart
-    n_train = left if n_train is None else n_train
-    if not 0 < n_train <= left:
+    n_words = np.diff(counts.indptr)
+    apart = np.flatnonzero(n_words >= _LEAST_WORDS)[: n_test + n_validation]
+    left = np.setdiff1d(np.flatnonzero(n_words >= least_words), apart)
+    n_train = left.size if n_train is None else n_train
+    if not 0 < n_train <= left.size or apart.size < n_test + n_validation:
         raise ValueError(
-            f"{', '.join(files)} in {data} has {counts.shape[0]} articles of {_LEAST_WORDS} words "
-            f"or more: too few for {n_train} to train on and {apart} to validate and test with"
+            f"{', '.join(files)} in {data} has {left.size + apart.size} articles of {least_words} "
+            f"words or more: too few for {n_train} to train on and {n_test + n_validation} to "
+            "validate and test with"
         )
-    found = Articles(counts[apart : apart + n_train], counts[n_test:apart], counts[:n_test])
+    found = Articles(counts[left[:n_train]], counts[apart[n_test:]], counts[apart[:n_test]])
     whose = "English Wikipedia" if files == [FILE] else files[0]
     name = f"{n_train:,} articles of {whose} instead of 3.8 million"
-    note = f"Articles have at least {_LEAST_WORDS} different words. {note}".strip()
+    which = "Articles" if least_words == _LEAST_WORDS else "Articles that are scored"
+    note = f"{which} have at least {_LEAST_WORDS} different words. {note}".strip()
     return found, Source(name, files, digest, False, note)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 from scipy import sparse
 
 from experiments import provenance
-from experiments.runner import write_atomically
+from experiments.files import write_atomically
 from trustream.feeds import Item, Mark
 from trustream.feeds.feed import open_feed
 from trustream.text import Tokeniser

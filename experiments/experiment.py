@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments import probes
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SCALES = ("quick", "paper")
+SCALES = ("quick", "full", "paper")
 
 Settings = Mapping[str, Any]
 Point = dict[str, Any]
@@ -69,7 +71,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Record:
-    """A finished run: its points, and `extra` for what is not a point (pictures, memory)."""
+    """A finished run: its points, and `extra` for what is not a point (pictures, memory).
+
+    `commit` is that of the code, if it is known.
+    """
 
     series: str
     seed: int
@@ -77,11 +82,20 @@ class Record:
     points: list[Point]
     seconds: float
     extra: dict[str, Any] = field(default_factory=dict)
+    commit: str = ""
+
+    @property
+    def name(self) -> str:
+        """That of the run."""
+        return f"{self.series}-{self.seed}"
 
 
 @dataclass(frozen=True)
 class Result:
-    """All that a figure is drawn from, and all that its JSON file has."""
+    """All that a figure is drawn from, and all that its JSON file has.
+
+    `n_planned` runs make it complete; `runs` are those that are done.
+    """
 
     experiment: str
     scale: str
@@ -90,6 +104,7 @@ class Result:
     versions: dict[str, str]
     machine: dict[str, Any]
     runs: list[Record]
+    n_planned: int = 0
 
     def of(self, series: str) -> list[Record]:
         """The runs of a series, by seed."""
@@ -103,7 +118,7 @@ class Result:
     @property
     def n_seeds(self) -> int:
         """Runs of the series that has most."""
-        return max(Counter(run.series for run in self.runs).values())
+        return max(Counter(run.series for run in self.runs).values(), default=0)
 
     def to_json(self) -> str:
         """As text; numbers keep all their digits."""
@@ -134,13 +149,15 @@ class Experiment:
     Attributes:
         name: of the command and of all files.
         title: which figure of the paper, for people.
-        settings: for each scale.
+        settings: for each scale that it has.
         n_seeds: runs a series (or random draws) for each scale, unless the user says.
         load: (directory, settings) -> (data, source).
         plan: (settings, seeds) -> the runs.
         perform: (data, run, settings, tick) -> (points, extra).
-        draw: the figure.
-        summarise: its part of the report.
+        draw: the figure, from the runs that are done.
+        summarise: its part of the report, from the runs that are done.
+        plan_only: settings that only say which runs there are.
+        probe: values that change when the library computes something else (`probes`).
     """
 
     name: str
@@ -152,6 +169,8 @@ class Experiment:
     perform: Callable[[Any, Run, Settings, Tick], tuple[list[Point], dict[str, Any]]]
     draw: Callable[[Result], Figure]
     summarise: Callable[[Result], Summary]
+    plan_only: frozenset[str] = frozenset()
+    probe: Callable[[], Sequence[Any]] = probes.version
 
 
 def mean_and_sem(values: Sequence[float]) -> tuple[float, float]:

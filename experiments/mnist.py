@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments import images, mixtures, published
+from experiments import images, mixtures, probes, published
 from experiments.experiment import (
     Experiment,
     Point,
@@ -201,4 +201,5 @@ EXPERIMENT = Experiment(
     perform=perform,
     draw=draw,
     summarise=summarise,
+    probe=probes.bernoullis,
 )

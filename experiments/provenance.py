@@ -6,8 +6,10 @@ import hashlib
 import importlib.metadata
 import os
 import platform
+import subprocess
 import sys
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +29,28 @@ def versions() -> dict[str, str]:
         "trustream": trustream.__version__,
         **{name: importlib.metadata.version(name) for name in packages},
     }
+
+
+@cache
+def commit() -> str:
+    """The commit of this clone when it is first asked for, with + if code has changed since.
+
+    Empty where there is no git. A process has the code that it began with.
+    """
+    root = Path(__file__).parents[1]
+    asked = ["git", "-C", str(root)]
+    try:
+        text = _said([*asked, "rev-parse", "--short=7", "HEAD"])
+        code = [":(glob)src/**/*.py", ":(glob)experiments/*.py"]
+        changed = _said([*asked, "status", "--porcelain", "--", *code])
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+    return text + ("+" if changed else "")
+
+
+def _said(command: list[str]) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return done.stdout.strip()
 
 
 def machine() -> dict[str, Any]:

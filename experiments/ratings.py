@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -119,24 +120,64 @@ def find(data: Path) -> tuple[Table, Source]:
     return table, Source(title, [p.name for p in paths], provenance.sha256(paths), same, note)
 
 
-def load(data: Path, n_validation: int, n_test: int) -> tuple[Likes, Source]:
+def load(
+    data: Path,
+    n_validation: int,
+    n_test: int,
+    *,
+    all_users: bool = False,
+    core: int | None = None,
+) -> tuple[Likes, Source]:
     """Likes with a random fifth of each user's held out, and users to evaluate on.
 
     At most `n_validation` and `n_test` users; fewer, in the same proportion, if there are not so
     many.
+
+    Args:
+        all_users: train on users with fewer likes than can be evaluated, too.
+        core: take only users and movies that have so many likes among those that are taken.
     """
     table, source = find(data)
-    matrix = _matrix(table)
+    matrix = _matrix(table, 1 if all_users else _LEAST_LIKES, core)
     rng = np.random.default_rng(0)
     train, held_out = _split(matrix, rng)
-    order = rng.permutation(matrix.shape[0])
-    share = min(1.0, matrix.shape[0] / (n_validation + n_test))
+    evaluated = np.flatnonzero(np.diff(held_out.indptr))
+    order = rng.permutation(evaluated)
+    share = min(1.0, evaluated.size / (n_validation + n_test))
+    source = replace(source, note=" ".join([source.note, *_which(matrix, all_users, core)]))
     n_first, n_second = int(share * n_validation), int(share * n_test)
     validation, test = order[:n_first], order[n_first : n_first + n_second]
     return Likes(train, held_out, np.sort(validation), np.sort(test)), source
 
 
-def _matrix(table: Table) -> sparse.csr_array:
+def _which(matrix: sparse.csr_array, all_users: bool, core: int | None) -> list[str]:
+    """What was taken of the likes."""
+    size = f"{matrix.nnz:,} likes of {matrix.shape[0]:,} users for {matrix.shape[1]:,} movies"
+    if core is not None:
+        return [f"Only users and movies with {core} likes or more of each other: {size}."]
+    if all_users:
+        return [
+            f"Users with fewer likes are trained on as well, nothing of theirs held out: {size}."
+        ]
+    return []
+
+
+def core_of(user: NDArray[Any], item: NDArray[Any], least: int) -> NDArray[np.bool_]:
+    """Which likes are left when users and items with fewer are left out, again and again.
+
+    >>> core_of(np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 1]), 2)
+    array([ True,  True,  True,  True, False])
+    """
+    kept = np.ones(user.size, bool)
+    while True:
+        n_items, n_users = (np.bincount(ids[kept], minlength=ids.max() + 1) for ids in (user, item))
+        left = kept & (n_items[user] >= least) & (n_users[item] >= least)
+        if left.sum() == kept.sum():
+            return left
+        kept = left
+
+
+def _matrix(table: Table, least_likes: int, core: int | None) -> sparse.csr_array:
     """Likes, with users by the time of their first rating, liked or not."""
     order = np.argsort(table.time, kind="stable")
     user, item = table.user[order], table.item[order]
@@ -145,7 +186,9 @@ def _matrix(table: Table) -> sparse.csr_array:
     liked = table.rating[order] >= table.threshold
     user, item = rank[user][liked], item[liked]
     n_likes = np.bincount(user)
-    kept = n_likes[user] >= _LEAST_LIKES
+    kept = n_likes[user] >= least_likes
+    if core is not None:
+        kept = core_of(user, item, core)
     _, user = np.unique(user[kept], return_inverse=True)
     _, item = np.unique(item[kept], return_inverse=True)
     matrix = sparse.csr_array((np.ones(user.size, np.float32), (user, item)))
@@ -157,13 +200,14 @@ def _matrix(table: Table) -> sparse.csr_array:
 def _split(
     matrix: sparse.csr_array, rng: np.random.Generator
 ) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """What may be learned from, and a fifth of each row, one entry at least."""
+    """What may be learned from, and a fifth of each row that is long enough, one entry at least."""
     length = np.diff(matrix.indptr)
     row = np.repeat(np.arange(matrix.shape[0]), length)
     order = np.lexsort((rng.random(matrix.nnz), row))
     place = np.empty(matrix.nnz, np.int64)
     place[order] = np.arange(matrix.nnz) - np.repeat(matrix.indptr[:-1], length)
-    held = place < np.maximum(1, np.rint(_SHARE_HELD_OUT * length))[row]
+    n_held = np.where(length < _LEAST_LIKES, 0, np.maximum(1, np.rint(_SHARE_HELD_OUT * length)))
+    held = place < n_held[row]
     parts = []
     for chosen in (~held, held):
         entries = (matrix.data[chosen], (row[chosen], matrix.indices[chosen]))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from experiments import probes
 from experiments.articles import Articles
 from experiments.experiment import (
     Experiment,
@@ -52,6 +53,15 @@ _QUICK = {
     "batch_sizes": [10, 100],
     "n_articles": 2000,
     "n_validation": 300,
+}
+# All articles; a seed at a time takes about half an hour of one core.
+_FULL = {
+    **_PAPER,
+    "sizes": [1000, 5000, 20_000, 50_000],
+    "n_articles": 50_000,
+    "n_validation": 500,
+    "n_test": 1000,
+    "least_words": 1,
 }
 
 
@@ -129,13 +139,16 @@ def _panel(axes: Axes, result: Result, population: str) -> None:
 
     settings = result.settings
     for n, colour in zip(settings["sizes"], plots.CYCLE, strict=False):
-        found = [
-            mean_and_sem(differences(result, population, n, size))
+        found = {
+            size: mean_and_sem(gains)
             for size in settings["batch_sizes"]
-        ]
-        means, errors = np.array(found).T
+            if (gains := differences(result, population, n, size))
+        }
+        if not found:
+            continue
+        means, errors = np.array(list(found.values())).T
         axes.errorbar(
-            settings["batch_sizes"],
+            list(found),
             means,
             yerr=2 * np.nan_to_num(errors),
             color=colour,
@@ -156,6 +169,8 @@ def summarise(result: Result) -> Summary:
     for population in POPULATIONS:
         for n in settings["sizes"]:
             for size in settings["batch_sizes"]:
+                if not differences(result, population, n, size):
+                    continue
                 scores = {
                     method: [
                         run.points[0] for run in result.of(_series(method, population, n, size))
@@ -179,19 +194,44 @@ def summarise(result: Result) -> Summary:
         "the method and the population; both methods have the same articles, batches and rates. A "
         "topic is in use if it has at least a tenth of what it would have if all topics had the "
         "same share of the validation articles.",
+        *_answer(result),
         result.source.note,
     ]
     return Summary(rows, notes)
 
 
+def _answer(result: Result) -> list[str]:
+    """Where trust region matters, in a sentence for each population."""
+    settings, found = result.settings, []
+    for population, what in (("true", "the true N"), ("auto", "a population")):
+        gains = {
+            (n, size): float(np.mean(values))
+            for n in settings["sizes"]
+            for size in settings["batch_sizes"]
+            if (values := differences(result, population, n, size))
+        }
+        if not gains:
+            continue
+        best, worst = max(gains, key=lambda c: gains[c]), min(gains, key=lambda c: gains[c])
+        won = sum(gain > 0 for gain in gains.values())
+        found.append(
+            f"With {what}, trust region is ahead in {won} of {len(gains)} cells; most with "
+            f"{best[0]:,} articles in batches of {best[1]:,} ({gains[best]:+.3f}), least with "
+            f"{worst[0]:,} in batches of {worst[1]:,} ({gains[worst]:+.3f})."
+        )
+    return found
+
+
 EXPERIMENT = Experiment(
     name="regimes",
     title="Where trust region matters: batches, articles and population",
-    settings={"quick": _QUICK, "paper": _PAPER},
-    n_seeds={"quick": 2, "paper": 3},
+    settings={"quick": _QUICK, "full": _FULL, "paper": _PAPER},
+    n_seeds={"quick": 2, "full": 3, "paper": 3},
     load=load,
     plan=plan,
     perform=perform,
     draw=draw,
     summarise=summarise,
+    plan_only=frozenset({"sizes", "batch_sizes"}),
+    probe=probes.lda,
 )

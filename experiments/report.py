@@ -1,17 +1,24 @@
-"""Write docs/reproduction.md from the available results and from nothing else."""
+"""Write docs/reproduction.md from the available results.
+
+Sections and lines of the claims carry the names of their experiment and scale in a comment. Those
+whose results are not there, because they were made elsewhere, stay as they are on the page.
+"""
 
 from __future__ import annotations
 
-import shutil
+import re
 import textwrap
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
+from experiments import claims, provenance
 from experiments.command import experiment_of
 from experiments.experiment import SCALES, Result
+from experiments.files import write_text
 from experiments.progress import duration
-from experiments.runner import write_text
+from experiments.run_log import RunLog
+from experiments.runner import draw, log_path
 
 _INTRODUCTION = """# Reproduction of the paper
 
@@ -23,8 +30,13 @@ experiment, with the paper's numbers and ours.
 `scripts/experiments NAME` repeats one experiment; after `pip install -e ".[experiments]"` so does
 `trustream-experiments NAME` in any directory. It writes a JSON file with all settings, seeds and
 points, and the figure, to `results/`. `scripts/experiments report` writes this page from the
-available results. Numbers after ± are two standard errors of the mean over runs with different
-seeds. The paper's numbers come from its plots
+available results. There are three scales: `quick` takes minutes; `full` takes hours and has all
+data that there are here; `paper` has the paper's settings and wants the paper's data. Finished runs
+of scale `full` are in the repository (`experiments/results`), so that the same command goes on from
+them anywhere; each has the commit that it was made with, and is repeated only if its settings, its
+data or the numbers that the library computes have changed. Sections that name no commit are older
+than this and were not made again. Numbers after ± are two standard errors
+of the mean over runs with different seeds. The paper's numbers come from its plots
 ([experiments/published](../experiments/published/README.md)). In the tables, TR is trust region,
 NG natural gradient, MO memoized inference and VB variational Bayes.
 
@@ -48,40 +60,109 @@ in most articles. Its counts are stored next to it, so that it is read only once
 """
 
 
-def write(out: Path, docs: Path, names: Iterable[str]) -> Path:
-    """Write the page and copy its figures to `docs/reproduction/`.
+_MARK = re.compile(r"^<!-- (\S+) (\S+) -->$", re.MULTILINE)
+_LINE = re.compile(r"^\| <!-- (\S+) (\S+) --> .*$", re.MULTILINE)
+_REST = "<!-- rest all -->"
+_CLAIMS = """## The paper's claims, line by line
+
+Each line is made of the runs that its section lists.
+
+| | the paper's claim | paper | ours | scale | does it hold? |
+|---|---|---|---|---|---|
+"""
+
+# An experiment and a scale.
+Part = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class _Page:
+    """Sections and lines of claims, by experiment and scale."""
+
+    sections: dict[Part, str] = field(default_factory=dict)
+    lines: dict[Part, list[str]] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> _Page:
+        """What a page has; nothing if there is none."""
+        if not path.is_file():
+            return cls()
+        text = path.read_text(encoding="utf-8")
+        marks = [*_MARK.finditer(text)]
+        ends = [mark.start() for mark in marks[1:]] + [len(text)]
+        sections = {
+            (mark[1], mark[2]): text[mark.end() : end].strip() + "\n"
+            for mark, end in zip(marks, ends, strict=True)
+            if mark[0] != _REST
+        }
+        lines: dict[Part, list[str]] = {}
+        for line in _LINE.finditer(text):
+            lines.setdefault((line[1], line[2]), []).append(line[0])
+        return cls(sections, lines)
+
+
+def write(out: Path, kept: Path, docs: Path, names: Iterable[str]) -> Path:
+    """Write the page and the figures to `docs/reproduction/`.
 
     Args:
-        out: where the experiments wrote; paper scale is preferred to quick.
+        out: where the experiments wrote.
+        kept: where those of scale "full" did.
         names: of all experiments, also those that were not run.
     """
-    sections, results, missing = [_INTRODUCTION], [], []
+    path = docs / "reproduction.md"
+    page, missing = _Page.read(path), []
     for name in names:
-        result = _latest(out, name)
-        if result is None:
+        for scale in SCALES:
+            result = _result(log_path(out, kept, scale, name))
+            if result is None:
+                continue
+            part = name, scale
+            experiment = experiment_of(name)
+            draw(experiment, result, docs / "reproduction" / f"{name}-{scale}", (".png",))
+            page.sections[part] = _section(result)
+            page.lines[part] = claims.lines(result)
+    texts, lines = [_INTRODUCTION], []
+    sections = []
+    for name in names:
+        shown = _shown(page, name)
+        if not shown:
             missing.append(name)
-            continue
-        results.append(result)
-        (docs / "reproduction").mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(out / result.scale / f"{name}.png", docs / "reproduction" / f"{name}.png")
-        sections.append(_section(result))
+        for scale in shown:
+            sections.append(f"<!-- {name} {scale} -->\n\n{page.sections[name, scale]}")
+            lines += page.lines.get((name, scale), [])
+    if lines:
+        texts.append(_CLAIMS + "\n".join(lines) + "\n")
+    texts += [*sections, _REST + "\n"]
     if missing:
         named = ", ".join(f"`{name}`" for name in missing)
-        sections.append(f"## Not run yet\n\nThere are no results of {named}.\n")
-    if results:
-        spent = sum(run.seconds for result in results for run in result.runs)
-        sections.append(f"All runs on this page together took {duration(spent)}.\n")
-    path = docs / "reproduction.md"
-    write_text(path, "\n".join(sections))
+        texts.append(f"## Not run yet\n\nThere are no results of {named}.\n")
+    write_text(path, "\n".join(texts).rstrip("\n") + "\n")
     return path
 
 
-def _latest(out: Path, name: str) -> Result | None:
+def _shown(page: _Page, name: str) -> list[str]:
+    """Scales from the largest down to the first that is complete."""
+    scales = []
     for scale in reversed(SCALES):
-        path = out / scale / f"{name}.json"
-        if path.is_file():
-            return Result.read(path)
-    return None
+        if (name, scale) in page.sections:
+            scales.append(scale)
+            if _INCOMPLETE not in page.sections[name, scale]:
+                break
+    return scales
+
+
+def _result(path: Path) -> Result | None:
+    """The runs of a log; None if there are none."""
+    try:
+        log = RunLog.read(path)
+    except FileNotFoundError:
+        return None
+    result = log.result(provenance.versions(), provenance.machine())
+    return result if result.runs else None
+
+
+# The words by which a section says that runs are missing.
+_INCOMPLETE = "planned runs are done"
 
 
 def _section(result: Result) -> str:
@@ -89,10 +170,10 @@ def _section(result: Result) -> str:
     summary = experiment.summarise(result)
     table = ["| | paper | ours |", "|---|---|---|"]
     table += [f"| {' | '.join(row)} |" for row in summary.rows]
-    figure = f"![{experiment.title}](reproduction/{result.experiment}.png)"
+    figure = f"![{experiment.title}](reproduction/{result.experiment}-{result.scale}.png)"
     return "\n".join(
         [
-            f"## {experiment.title}",
+            f"## {experiment.title} ({result.scale} scale)",
             "",
             textwrap.fill(_facts(result), 100, break_on_hyphens=False, break_long_words=False),
             "",
@@ -113,20 +194,16 @@ def _facts(result: Result) -> str:
     of = "the paper's data" if source.same_as_paper else "not the paper's data"
     files = ", ".join(source.files) if len(source.files) < 5 else f"{len(source.files)} files"
     seconds = sum(run.seconds for run in result.runs)
-    return (
-        f"`python -m experiments {result.experiment} --scale {result.scale} --seeds {seeds}`: "
+    commits = sorted({run.commit for run in result.runs} - {""})
+    text = (
+        f"`python -m experiments {result.experiment} --scale {result.scale}`: "
         f"{source.name}, {of} ({files}, SHA-256 {source.sha256[:12]}), "
-        f"{seeds} {'seeds' if seeds > 1 else 'seed'}, {duration(seconds)} on "
-        f"{_cores(result.machine)}, trustream {versions['trustream']}, "
+        f"{seeds} {'seeds' if seeds > 1 else 'seed'}, {duration(seconds)} in all, "
+        f"trustream {versions['trustream']}"
+        f"{' at ' + ', '.join(commits) if commits else ''}, "
         f"NumPy {versions['numpy']}, Numba {versions['numba']}."
     )
-
-
-def _cores(machine: dict[str, Any]) -> str:
-    """How many, and whether they had other work.
-
-    >>> _cores({"cores": 2, "load_average": 5.1})
-    '2 cores that were busy with other work too'
-    """
-    busy = (machine["load_average"] or 0) > machine["cores"] + 0.5
-    return f"{machine['cores']} cores" + (" that were busy with other work too" if busy else "")
+    n_done = len(result.runs)
+    if n_done < result.n_planned:
+        text += f" **{n_done} of {result.n_planned} {_INCOMPLETE}.** The others follow."
+    return text

@@ -2,90 +2,86 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
-import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
 from experiments import provenance
-from experiments.experiment import Experiment, Record, Result, Run, Settings, Source
+from experiments.experiment import Experiment, Record, Result, Run, Settings
+from experiments.files import write_atomically, write_text
 from experiments.progress import progress
+from experiments.run_log import RunLog
+
+# Runs of this scale take hours and are committed, so that another session goes on from them.
+KEPT_SCALE = "full"
+KEPT = Path(__file__).parent / "results"
 
 
 @dataclass(frozen=True)
 class Setup:
-    """The options of a run; `n_seeds` None is the default of the experiment at its scale."""
+    """The options of a run.
+
+    Attributes:
+        data: directory with the data sets.
+        out: directory for results.
+        scale: one of `SCALES`.
+        n_seeds: None is the default of the experiment at its scale.
+        kept: directory for finished runs of scale "full".
+        until: time (of `time.monotonic`) after which no further run is begun.
+    """
 
     data: Path
     out: Path
     scale: str = "quick"
     n_seeds: int | None = None
+    kept: Path = KEPT
+    until: float = float("inf")
 
     @property
     def folder(self) -> Path:
         """The folder of the results, a different one for each scale."""
         return self.out / self.scale
 
-
-def write_atomically(path: Path, write: Callable[[Path], Any]) -> None:
-    """Let `write` create a temporary file, then rename it to `path`, so that it is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        write(temporary)
-        # A temporary file is readable by its owner only; a result has the usual permissions.
-        umask = os.umask(0)
-        os.umask(umask)
-        temporary.chmod(0o666 & ~umask)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    def log(self, name: str) -> Path:
+        """The file of the finished runs of an experiment."""
+        return log_path(self.out, self.kept, self.scale, name)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text as `write_atomically` does."""
-    write_atomically(path, lambda place: place.write_text(text, encoding="utf-8"))
+def log_path(out: Path, kept: Path, scale: str, name: str) -> Path:
+    """The file of the finished runs of an experiment at a scale."""
+    return (kept if scale == KEPT_SCALE else out) / scale / f"{name}.jsonl"
 
 
 def complete(experiment: Experiment, setup: Setup, console: Console) -> Result:
     """Do all runs that are not done yet, and write JSON, PNG and SVG.
 
-    A run counts as done if its file was written with the same settings, data and version. One that
-    was interrupted has no file and is repeated.
+    A run counts as done if the log has it with the same key (`keys`). One that was interrupted is
+    not in the log and is repeated. If the time is up before all are done, the result has those that
+    are.
     """
     settings = dict(experiment.settings[setup.scale])
     n_seeds = setup.n_seeds or experiment.n_seeds[setup.scale]
     data, source = experiment.load(setup.data, settings)
     runs = experiment.plan(settings, n_seeds)
-    versions = provenance.versions()
-    folder = setup.folder / "runs" / experiment.name
-    keys = {run.name: _key(experiment, run, settings, source, versions) for run in runs}
-    records = {run.name: _read(folder / f"{run.name}.json", keys[run.name]) for run in runs}
+    log = RunLog.begun(setup.log(experiment.name), experiment, setup.scale, settings, source, runs)
+    left = [run for run in runs if log.of(run) is None]
     total = sum(run.cost for run in runs)
-    done = sum(run.cost for run in runs if records[run.name] is not None)
+    done = total - sum(run.cost for run in left)
     with progress(console, experiment.name, total, done) as report:
-        for run in runs:
-            if records[run.name] is not None:
-                continue
+        for run in left:
+            if time.monotonic() >= setup.until:
+                break
             record = _perform(experiment, data, run, settings, report, done)
-            content = json.dumps({"key": keys[run.name], **asdict(record)}, allow_nan=False)
-            write_text(folder / f"{run.name}.json", content + "\n")
-            records[run.name] = record
+            log = log.with_(run, record)
+            log.write()
             done += run.cost
-    finished = [record for record in records.values() if record is not None]
-    result = Result(
-        experiment.name, setup.scale, settings, source, versions, provenance.machine(), finished
-    )
-    _write(experiment, result, setup.folder)
+    result = log.result(provenance.versions(), provenance.machine())
+    if result.runs:
+        _write(experiment, result, setup.folder)
     return result
 
 
@@ -104,42 +100,25 @@ def _perform(
     )
     seconds = time.perf_counter() - start
     report(run.name, before + run.cost)
-    return Record(run.series, run.seed, run.settings, points, seconds, extra)
-
-
-def _key(
-    experiment: Experiment, run: Run, settings: Settings, source: Source, versions: dict[str, str]
-) -> str:
-    """The hash of everything that determines the result of a run."""
-    parts = [
-        experiment.name,
-        dict(settings),
-        run.series,
-        run.seed,
-        run.settings,
-        source.sha256,
-        versions["trustream"],
-    ]
-    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
-
-
-def _read(path: Path, key: str) -> Record | None:
-    """A finished run; None if there is none, or if its key is different."""
-    try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, json.JSONDecodeError):
-        return None
-    return Record(**content) if content.pop("key", None) == key else None
+    commit = provenance.commit()
+    return Record(run.series, run.seed, run.settings, points, seconds, extra, commit)
 
 
 def _write(experiment: Experiment, result: Result, folder: Path) -> None:
     write_text(folder / f"{result.experiment}.json", result.to_json())
+    draw(experiment, result, folder / result.experiment)
+
+
+def draw(
+    experiment: Experiment, result: Result, path: Path, endings: tuple[str, ...] = (".png", ".svg")
+) -> None:
+    """Write the figure to a path that lacks its ending."""
     # Loaded here: runs need no plotting, and it takes a second.
     from experiments import plots
 
     with plots.look():
         figure = experiment.draw(result)
-    for ending in ("png", "svg"):
+    for ending in endings:
         write_atomically(
-            folder / f"{result.experiment}.{ending}", lambda path: plots.save(figure, path)
+            path.with_name(path.name + ending), lambda place: plots.save(figure, place)
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments import ratings, search
+from experiments import probes, ratings, search
 from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 from experiments.ratings import Likes
 from trustream.evaluation import ranking
@@ -28,12 +28,17 @@ _PAPER: dict[str, Any] = {
     "list_length": 20,
 }
 _QUICK = {**_PAPER, "n_components": [100]}
+# As many users as Netflix has.
+PAPER_N = 480_189
+# All likes are trained on, also those of users with too few to hold one out.
+_FULL = {**_QUICK, "populations": [None, PAPER_N], "all_users": True}
 _MEASURES = {"recall": "recall at 20 [%]", "precision": "normalised precision at 20 [%]"}
 
 
 def load(data: Path, settings: Settings) -> tuple[Likes, Source]:
     """Likes, and users to validate on."""
-    return ratings.load(data, settings["n_validation"], settings["n_test"])
+    sizes = settings["n_validation"], settings["n_test"]
+    return ratings.load(data, *sizes, all_users=settings.get("all_users", False))
 
 
 def plan(settings: Settings, n_draws: int) -> list[Run]:
@@ -49,7 +54,7 @@ def perform(
     if run.series == "popularity":
         scores = (np.ones((len(users), 1)), data.train.sum(axis=0)[None, :])
         return [_point(data, users, scores, settings)], {}
-    lda = search.fit(data.train, run, tick)
+    lda = search.fit(data.train, run, settings, tick)
     topics = lda.components_ / lda.components_.sum(axis=1, keepdims=True)
     point = _point(data, users, (lda.transform(data.train[users]), topics), settings)
     return [{**point, "n_steps": lda.n_batch_iter_}], {}
@@ -73,24 +78,28 @@ def draw(result: Result) -> Figure:
     """A point a draw and panel; above the diagonal trust region wins."""
     from experiments import plots
 
-    figure = plots.figure(7.2, 3.2)
-    panels = figure.subplots(1, 2)
-    for axes, (measure, label) in zip(panels, _MEASURES.items(), strict=True):
-        popular = result.of("popularity")[0].points[0][measure]
-        axes.axhline(popular, color="grey", linewidth=0.8, linestyle=":", label="popularity")
-        axes.axvline(popular, color="grey", linewidth=0.8, linestyle=":")
-        search.scatter(
-            axes,
-            result,
-            published_pairs(measure),
-            measure=measure,
-            margin=1.0,
-            name=f"-{measure}",
-            others=(popular,),
-        )
-        axes.set_title(label)
-        axes.set(xlabel="natural gradient", ylabel="trust region")
-    panels[0].legend(loc="upper left")
+    scales = search.populations(result.settings)
+    figure = plots.figure(7.2, 0.2 + 3.0 * len(scales))
+    panels = figure.subplots(len(scales), 2, squeeze=False)
+    for row, population in zip(panels, scales, strict=True):
+        for axes, (measure, label) in zip(row, _MEASURES.items(), strict=True):
+            popular = result.of("popularity")[0].points[0][measure]
+            axes.axhline(popular, color="grey", linewidth=0.8, linestyle=":", label="popularity")
+            axes.axvline(popular, color="grey", linewidth=0.8, linestyle=":")
+            search.scatter(
+                axes,
+                result,
+                published_pairs(measure),
+                measure=measure,
+                margin=1.0,
+                name=f"-{measure}",
+                others=(popular,),
+                population=population,
+            )
+            scaled = f", {search.scaled_to(population)}" if len(scales) > 1 else ""
+            axes.set_title(label + scaled)
+            axes.set(xlabel="natural gradient", ylabel="trust region")
+    panels[0, 0].legend(loc="upper left")
     figure.suptitle(result.source.name, fontsize=8)
     return figure
 
@@ -102,16 +111,19 @@ def summarise(result: Result) -> Summary:
         (f"the most popular movies for everybody: {measure}, %", "", f"{popular[measure]:.1f}")
         for measure in _MEASURES
     ]
-    for measure in _MEASURES:
+    both = [(n, measure) for n in search.populations(result.settings) for measure in _MEASURES]
+    for population, measure in both:
         paper = published_pairs(measure)
         what = f", {measure}"
-        rows += search.rows(result, paper, measure=measure, what=what, unit="%", digits=1)
+        shared: dict[str, Any] = {"measure": measure, "digits": 1, "population": population}
+        rows += search.rows(result, paper, what=what, unit="%", **shared)
         columns = (f"ng_{measure}", f"tr_{measure}")
-        sets = search.set_rows(result, 2, "fig3b_circled", columns, measure=measure, digits=1)
+        sets = search.set_rows(result, 2, "fig3b_circled", columns, **shared)
         rows += [(f"{title}, {measure}, %", *values) for title, *values in sets]
     notes = [
         f"{search.n_draws(result)} draws from the paper's grid were made, the same for both "
         "methods.",
+        *search.notes(result.settings),
         result.source.note,
     ]
     if not result.source.same_as_paper:
@@ -126,11 +138,13 @@ def summarise(result: Result) -> Summary:
 EXPERIMENT = Experiment(
     name="search-ratings",
     title="Figure 3B: random hyperparameters on ratings of movies",
-    settings={"quick": _QUICK, "paper": _PAPER},
-    n_seeds={"quick": 20, "paper": 20},
+    settings={"quick": _QUICK, "full": _FULL, "paper": _PAPER},
+    n_seeds={"quick": 20, "full": 21, "paper": 20},
     load=load,
     plan=plan,
     perform=perform,
     draw=draw,
     summarise=summarise,
+    plan_only=search.PLAN_ONLY,
+    probe=probes.ranking,
 )

@@ -30,12 +30,15 @@ class Line(NamedTuple):
 
 LINES = {
     "stream_TR": Line("streaming TR", "#0072B2", "streaming_SVI_TR"),
+    "product": Line("streaming with trustream's defaults", "#000000"),
     "stream_NG": Line("streaming NG", "#D55E00", "streaming_SVI_NG"),
     "batch": Line("streaming batch", "#009E73", "streaming_batch"),
     "svb_B1000": Line("streaming VB, B = 1,000", "#CC79A7", "streaming_VB"),
     "svb_B50000": Line("streaming VB, B = 50,000", "#8E5C77"),
     "full_TR": Line("TR, whole data", "#0072B2", "SVI_TR_full", "--"),
     "full_NG": Line("NG, whole data", "#D55E00", "SVI_NG_full", "--"),
+    "full_TR_N": Line("TR, whole data, paper's N", "#0072B2", "", ":"),
+    "full_NG_N": Line("NG, whole data, paper's N", "#D55E00", "", ":"),
     "PF": Line("Poisson factorisation, TR", "#882255", "", "-."),
     "HPF": Line("HPF", "#E69F00", "HPF", "-."),
     "PMF": Line("PMF", "#56B4E9", "PMF", "-."),
@@ -147,25 +150,51 @@ def rows(
     digits: int,
 ) -> list[tuple[str, str, str]]:
     """The right end of each line, and how far streams stay behind the whole data."""
-    ends: dict[str, list[float]] = {}
+    ends: dict[str, dict[int, float]] = {}
     found = []
     for name, line in LINES.items():
         runs = chosen(result, name, n_components)
         if not runs:
             continue
-        ends[name] = [run.points[-1][measure] for run in runs]
+        ends[name] = {run.seed: run.points[-1][measure] for run in runs}
         theirs = paper[name][1][-1] if name in paper else np.nan
-        ours = with_error(ends[name], digits)
+        ours = with_error(list(ends[name].values()), digits)
         found.append((f"{label}{line.label}, {unit}", or_nothing(float(theirs), digits), ours))
     for method in ("TR", "NG"):
         stream, whole = f"stream_{method}", f"full_{method}"
         if stream in ends and whole in ends:
-            behind = [a - b for a, b in zip(ends[stream], ends[whole], strict=True)]
+            both = sorted(ends[stream].keys() & ends[whole].keys())
+            behind = [ends[stream][seed] - ends[whole][seed] for seed in both]
             theirs = np.nan
             if stream in paper:
                 theirs = float(paper[stream][1][-1] - paper[whole][1][-1])
             what = f"{label}streaming {method} minus {method} on the whole data, {unit}"
             found.append((what, or_nothing(theirs, digits), with_error(behind, digits)))
+    return found
+
+
+def notes(result: Result) -> list[str]:
+    """What lines that are not the paper's are."""
+    settings = result.settings
+    found = []
+    if settings.get("product"):
+        found.append(
+            "Streaming with trustream's defaults is not in the paper: a population larger than the "
+            "documents that there are, an average of the last steps, and batches by their words; "
+            "it looks at as many documents as streaming TR."
+        )
+    for population in settings.get("populations", ()):
+        found.append(
+            f"Rows with the paper's N are fits whose statistics are scaled to N = {population:,}; "
+            "all others, streams among them, scale to the documents that there are."
+        )
+    few = {
+        len(chosen(result, name, stream["n_components"]))
+        for stream in settings["streams"]
+        for name in LINES
+    } - {0}
+    if len(few) > 1:
+        found.append(f"Lines have {min(few)} to {max(few)} runs; those with one have no error.")
     return found
 
 

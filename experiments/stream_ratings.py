@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments import ratings, stream_lines, streams
+from experiments import probes, ratings, stream_lines, streams
 from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 from experiments.ratings import Likes
 from trustream.evaluation import ranking
@@ -64,9 +64,23 @@ _QUICK = {
 }
 
 
+# The part of the likes in which every user and every movie has ten, which is closest to Netflix.
+_FULL = {
+    **_QUICK,
+    "core": 10,
+    "streams": [{**_STREAM, "marks": [240, 300, 400, 600, 800]}],
+    "batch_passes": 100,
+    "svb_pairs": 100,
+    "product": True,
+    "populations": [480_189],
+    "factors": {"PF": [10, 20], "HPF": [10], "PMF": [10, 20], "NMF": [10, 20]},
+}
+
+
 def load(data: Path, settings: Settings) -> tuple[Likes, Source]:
     """Likes, and users to validate and to test with."""
-    return ratings.load(data, settings["n_validation"], settings["n_test"])
+    sizes = settings["n_validation"], settings["n_test"]
+    return ratings.load(data, *sizes, core=settings.get("core"))
 
 
 def plan(settings: Settings, n_seeds: int) -> list[Run]:
@@ -143,14 +157,14 @@ def draw(result: Result) -> Figure:
     figure = plots.figure(7.4, 3.2)
     panels = figure.subplots(1, 2)
     for axes, (measure, label) in zip(panels, _MEASURES.items(), strict=True):
-        stream_lines.draw(axes, result, k, measure, _published(measure))
+        stream_lines.draw(axes, result, k, measure, published(measure))
         axes.set(title=label, xlabel="users in the store")
     figure.legend(*stream_lines.legend(panels), loc="outside right center")
     figure.suptitle(f"{result.source.name}, K = {k}", fontsize=8)
     return figure
 
 
-def _published(measure: str) -> stream_lines.Lines:
+def published(measure: str) -> stream_lines.Lines:
     """The paper's lines of a panel."""
     columns = ("thousand_users", f"{measure}_pct")
     return stream_lines.published_lines("fig5_netflix_stream", *columns)
@@ -162,7 +176,7 @@ def summarise(result: Result) -> Summary:
     k = settings["streams"][0]["n_components"]
     rows = []
     for measure in _MEASURES:
-        paper = _published(measure)
+        paper = published(measure)
         rows += stream_lines.rows(result, k, measure, paper, f"{measure}, ", unit="%", digits=1)
     n_users = max(run.points[-1]["n_documents"] for run in result.runs if run.points)
     notes = [
@@ -170,6 +184,7 @@ def summarise(result: Result) -> Summary:
         "right end of each line.",
         *stream_lines.choices(result, k, ""),
         *stream_lines.how(settings),
+        *stream_lines.notes(result),
         result.source.note,
     ]
     there = {run.settings.get("name") for run in result.runs}
@@ -187,11 +202,13 @@ def summarise(result: Result) -> Summary:
 EXPERIMENT = Experiment(
     name="stream-ratings",
     title="Figure 5: streamed users who rate movies",
-    settings={"quick": _QUICK, "paper": _PAPER},
-    n_seeds={"quick": 2, "paper": 5},
+    settings={"quick": _QUICK, "full": _FULL, "paper": _PAPER},
+    n_seeds={"quick": 2, "full": 5, "paper": 5},
     load=load,
     plan=plan,
     perform=perform,
     draw=draw,
     summarise=summarise,
+    plan_only=streams.PLAN_ONLY,
+    probe=probes.streams,
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from experiments import articles, stream_lines, streams
+from experiments import articles, probes, stream_lines, streams
 from experiments.articles import Articles
 from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 
@@ -61,11 +61,35 @@ _QUICK = {
 }
 
 
+# All articles, a third of the paper's looks. Trust region and trustream's own stream have five
+# seeds, other lines one.
+_FULL = {
+    **_PAPER,
+    "streams": [
+        {**_SETS[0], "n_articles": 50_000, "marks": [11_000, 15_000, 25_000]},
+        {**_SETS[1], "n_articles": 50_000, "marks": [11_000, 15_000, 25_000], "fewer_seeds": 1},
+    ],
+    "n_validation": 200,
+    "n_test": 300,
+    "least_words": 1,
+    "chib": {"n_repeats": 2},
+    "looks": {"TR": 1.0, "NG": 2.0},
+    "passes": {"TR": 1, "NG": 2},
+    "batch_passes": 20,
+    "svb_batch_sizes": [1000],
+    "svb_pairs": 5,
+    "product": True,
+    "populations": [3_800_000],
+    "several_seeds": ["stream_TR", "product_TR"],
+}
+
+
 def load(data: Path, settings: Settings) -> tuple[Articles, Source]:
     """As many articles as the longest stream has."""
     sizes = [stream["n_articles"] for stream in settings["streams"]]
     longest = None if None in sizes else max(sizes)
-    return articles.load(data, longest, settings["n_validation"], settings["n_test"])
+    parts = longest, settings["n_validation"], settings["n_test"]
+    return articles.load(data, *parts, least_words=settings.get("least_words", 10))
 
 
 def perform(
@@ -102,14 +126,14 @@ def draw(result: Result) -> Figure:
     panels = figure.subplots(1, len(settings["streams"]), squeeze=False)[0]
     for axes, stream in zip(panels, settings["streams"], strict=True):
         k = stream["n_components"]
-        stream_lines.draw(axes, result, k, "score", _published(k))
+        stream_lines.draw(axes, result, k, "score", published(k))
         axes.set(title=f"K = {k}", xlabel="articles in the store", ylabel="nat/word (Chib)")
     figure.legend(*stream_lines.legend(panels), loc="outside right center")
     figure.suptitle(result.source.name, fontsize=8)
     return figure
 
 
-def _published(n_components: int) -> stream_lines.Lines:
+def published(n_components: int) -> stream_lines.Lines:
     """The paper's lines for as many topics."""
     columns = ("thousand_articles", "loglik_nat_per_word")
     return stream_lines.published_lines("fig4_wikipedia_stream", *columns, topics=n_components)
@@ -123,7 +147,7 @@ def summarise(result: Result) -> Summary:
         k = stream["n_components"]
         label = f"K = {k}, "
         rows += stream_lines.rows(
-            result, k, "score", _published(k), label, unit="nat/word", digits=3
+            result, k, "score", published(k), label, unit="nat/word", digits=3
         )
         notes += stream_lines.choices(result, k, label)
         size = f"{stream['n_articles']:,}" if stream["n_articles"] else "all"
@@ -135,6 +159,7 @@ def summarise(result: Result) -> Summary:
         f"{settings['chib'].get('n_repeats', 12)} chains per article) at the right end of each "
         "line; the paper's streams end at millions of articles.",
         *stream_lines.how(settings),
+        *stream_lines.notes(result),
         result.source.note,
     ]
     return Summary(rows, notes)
@@ -143,11 +168,13 @@ def summarise(result: Result) -> Summary:
 EXPERIMENT = Experiment(
     name="stream-text",
     title="Figure 4: streamed articles of Wikipedia",
-    settings={"quick": _QUICK, "paper": _PAPER},
-    n_seeds={"quick": 1, "paper": 3},
+    settings={"quick": _QUICK, "full": _FULL, "paper": _PAPER},
+    n_seeds={"quick": 1, "full": 5, "paper": 3},
     load=load,
     plan=streams.plan,
     perform=perform,
     draw=draw,
     summarise=summarise,
+    plan_only=streams.PLAN_ONLY,
+    probe=probes.streams,
 )

@@ -5,9 +5,13 @@ temporary file. They are committed when a method is about to look, since nobody 
 
 The paper lets time pass between two words and does not say how much. Here work is tied to what
 arrives: streaming SVI looks at as many documents for each one that arrives as there are passes
-over the whole data in Figure 3, three with trust-region and six with natural-gradient steps, so
+over the whole data, in Figure 3 three with trust-region and six with natural-gradient steps, so
 that the stream and the whole data cost the same. The streaming batch algorithm is run at each point
 of the figure, on what is there. Streaming VB takes whole documents, as in the paper.
+
+Two kinds of runs are not in the paper: "product" is a trainer with all its defaults (a population,
+an average, batches by their words), which looks as often as trust region does; "full" with a
+population is a fit to all data with statistics scaled to the paper's N.
 """
 
 from __future__ import annotations
@@ -26,6 +30,17 @@ from trustream.store.protocol import Record
 from trustream.streaming.published import as_estimator
 from trustream.streaming.simulator import ticks
 
+# Settings that only say which runs there are.
+PLAN_ONLY = frozenset(
+    {
+        "streams",
+        "svb_batch_sizes",
+        "product",
+        "populations",
+        "several_seeds",
+        "factors",
+    }
+)
 SVI = {"TR": "trust-region", "NG": "natural-gradient"}
 # Streaming VB learns alpha but not eta, so the paper ran it for each of these (section 4.3).
 ETAS = (0.01, 0.05, 0.1, 0.2, 0.3)
@@ -48,6 +63,15 @@ def svi_steps(looks: float, batch_size: int, first: int) -> Callable[[int], int]
     (0, 3)
     """
     return lambda n: max(0, int(looks * (n - first) / batch_size))
+
+
+def looks_due(looks: float, first: int) -> Callable[[int], int]:
+    """Documents to look at until n have arrived, if learning begins after the first ones.
+
+    >>> looks_due(looks=3.0, first=100)(150)
+    150
+    """
+    return lambda n: max(0, int(looks * (n - first)))
 
 
 def vb_steps(batch_size: int) -> Callable[[int], int]:
@@ -78,6 +102,7 @@ def follow(
     p: float,
     seed: int,
     whole: bool = False,
+    in_documents: bool = False,
     tick: Callable[[float], None] = lambda share: None,
 ) -> Iterator[Seen]:
     """Feed documents to a store and a trainer; the model at each mark that has had a step.
@@ -85,7 +110,8 @@ def follow(
     Args:
         counts: (documents, words), in the order of arrival.
         options: of `StreamTrainer`.
-        due: steps that a trainer should have taken when n documents have arrived.
+        due: steps that a trainer should have taken when n documents have arrived, or
+            `in_documents` that it should have looked at.
         marks: numbers of documents, rising; the stream ends at the last.
         rate, p, whole: of the simulator.
         seed: of stream and trainer.
@@ -96,7 +122,7 @@ def follow(
     left, last = list(marks), marks[-1]
     waiting: list[Record] = []
     arrived: set[str] = set()
-    n_words = 0
+    n_words = done = 0
     with (
         tempfile.TemporaryDirectory(prefix="trustream-") as folder,
         open_store(Path(folder) / "stream.db", held_out=0.0, vocabulary=words) as store,
@@ -109,13 +135,13 @@ def follow(
             waiting += moment.records
             arrived.update(record.key for record in moment.records)
             n_words += moment.n_revealed
-            n_due = due(len(arrived)) - trainer.n_steps
-            if n_due <= 0 and len(arrived) < left[0]:
+            n_due = due(len(arrived))
+            if n_due <= done and len(arrived) < left[0]:
                 continue
             store.append(waiting)
             waiting = []
-            for _ in range(n_due):
-                next(steps)
+            while done < n_due and (info := next(steps)) is not None:
+                done += info.step.batch_size if in_documents else 1
             tick(len(arrived) / last)
             if len(arrived) < left[0]:
                 continue
@@ -150,18 +176,44 @@ def baseline_options(method: str, preset: str, n_components: int, **changed: Any
 
 
 def plan(settings: Settings, n_seeds: int) -> list[Run]:
-    """The runs for each number of topics; streaming VB has one for each eta and batch size."""
-    runs = []
-    for seed in range(n_seeds):
-        for stream in settings["streams"]:
-            for method in SVI:
-                runs += [_run(kind, method, stream, seed, settings) for kind in ("full", "stream")]
-            runs.append(_run("batch", "TR", stream, seed, settings))
-            for batch_size in settings["svb_batch_sizes"]:
-                for eta in ETAS:
-                    own = {**stream, "eta": eta, "batch_size": batch_size}
-                    runs.append(_run("svb", "TR", own, seed, settings))
+    """The runs for each number of topics; streaming VB has one for each eta and batch size.
+
+    A stream of the settings may say that it has `fewer_seeds`; such streams come last. If
+    `several_seeds` lists kinds and methods, others have one seed.
+    """
+    streams = settings["streams"]
+    ordered = [each for each in streams if "fewer_seeds" not in each]
+    last = [each for each in streams if "fewer_seeds" in each]
+    runs = [
+        run for seed in range(n_seeds) for each in ordered for run in _runs(each, seed, settings)
+    ]
+    for each in last:
+        for seed in range(min(each["fewer_seeds"], n_seeds)):
+            runs += _runs(each, seed, settings)
     return runs
+
+
+def _runs(stream: dict[str, Any], seed: int, settings: Settings) -> Iterator[Run]:
+    """The runs of a seed, those first that say most."""
+    stream = {name: value for name, value in stream.items() if name != "fewer_seeds"}
+    kinds = [(kind, method, stream) for method in SVI for kind in ("stream", "full")]
+    if settings.get("product"):
+        kinds.append(("product", "TR", stream))
+    kinds += [
+        ("svb", "TR", {**stream, "eta": eta, "batch_size": batch_size})
+        for batch_size in settings["svb_batch_sizes"]
+        for eta in ETAS
+    ]
+    kinds.append(("batch", "TR", stream))
+    kinds += [
+        ("full", method, {**stream, "population": population})
+        for population in settings.get("populations", ())
+        for method in SVI
+    ]
+    several = settings.get("several_seeds")
+    for kind, method, own in kinds:
+        if seed == 0 or several is None or f"{kind}_{method}" in several:
+            yield _run(kind, method, own, seed, settings)
 
 
 def _run(kind: str, method: str, own: dict[str, Any], seed: int, settings: Settings) -> Run:
@@ -174,8 +226,9 @@ def _cost(kind: str, preset: presets.Preset, own: Settings, settings: Settings) 
     last = own["marks"][-1]
     n = own.get("n_articles") or 1.25 * last
     passes = {
-        "full": 3 * preset.n_inner,
-        "stream": 3 * preset.n_inner,
+        "full": settings["looks"]["TR"] * preset.n_inner,
+        "stream": settings["looks"]["TR"] * preset.n_inner,
+        "product": 7 * settings["looks"]["TR"],
         "batch": settings["batch_passes"] * (1 + sum(own["marks"]) / n),
         "svb": settings["svb_pairs"],
     }[kind]
@@ -192,6 +245,10 @@ def series_of(kind: str, method: str, settings: Settings) -> str:
     'svb_B1000_K100_eta0.1'
     """
     k = settings["n_components"]
+    if settings.get("population"):
+        return f"{kind}_{method}_N_K{k}"
+    if kind == "product":
+        return f"product_K{k}"
     if kind == "svb":
         return f"svb_B{settings['batch_size']}_K{k}_eta{settings['eta']}"
     return f"batch_K{k}" if kind == "batch" else f"{kind}_{method}_K{k}"
@@ -205,7 +262,11 @@ def models(
     kind, method, k = own["kind"], own["method"], own["n_components"]
     preset, n = own[method], counts.shape[0]
     if kind == "full":
-        yield fitted(counts, presets.estimator(preset, SVI[method]), k, run.seed, tick)
+        options = presets.estimator(preset, SVI[method])
+        options["population"] = own.get("population")
+        if "passes" in settings:
+            options["max_iter"] = settings["passes"][method]
+        yield fitted(counts, options, k, run.seed, tick)
         return
     marks = [mark for mark in own["marks"] if mark < n] + [n]
     shared: dict[str, Any] = {
@@ -216,6 +277,10 @@ def models(
         "whole": kind == "svb",
         "tick": tick,
     }
+    if kind == "product":
+        due = looks_due(settings["looks"][method], settings["first"])
+        yield from follow(counts, {"n_components": k}, due, in_documents=True, **shared)
+        return
     if kind == "stream":
         options = svi_options(method, preset, k)
         looks = settings["looks"][method]

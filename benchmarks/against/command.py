@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -65,19 +66,26 @@ def compared(now: list[float], then: list[float]) -> tuple[float, float, float]:
     return float(np.median(ratios)), float(ratios[low]), float(ratios[high])
 
 
+@contextmanager
+def worktree(revision: str) -> Iterator[Path]:
+    """The files of another revision, in a folder that goes away afterwards."""
+    git = ["git", "-C", str(_HERE), "worktree"]
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        subprocess.run([*git, "add", "--detach", str(tree), revision], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
 def run(
     data: Path, out: Path, quick: bool, revision: str, rounds: int, only: Iterable[str]
 ) -> None:
     """Print and write how much longer each piece of work takes now than in another revision."""
     rounds = 3 if quick else rounds
-    with tempfile.TemporaryDirectory() as folder:
-        tree = Path(folder) / "tree"
-        git = ["git", "-C", str(_HERE), "worktree"]
-        subprocess.run([*git, "add", "--detach", str(tree), revision], check=True)
-        try:
-            rows = _measured(data, tree, rounds, list(only) or list(PIECES))
-        finally:
-            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+    with worktree(revision) as tree:
+        rows = _measured(data, tree, rounds, list(only) or list(PIECES))
     report.print_table(report.console(), rows)
     report.write_json(out, machine.facts(), rows, quick=quick, revision=revision)
 

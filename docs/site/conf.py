@@ -23,6 +23,7 @@ include_patterns = [
     "CONTRIBUTING.md",
     "CHANGELOG.md",
     "experiments/published/README.md",
+    "experiments/results/README.md",
 ]
 exclude_patterns = [
     "**/.venv",

@@ -1,8 +1,8 @@
-"""Know which SQLite files this process has open, so that nothing else of it opens them.
+"""Know the files that SQLite has open in this process, and keep everything else off them.
 
-The system forgets all locks that a process has on a file as soon as the process closes the file,
-whoever in it had opened it. SQLite cannot know that. Another process would then believe that
-nobody uses the database, and remove the log that this one still writes to.
+By the rules of POSIX a process loses all its locks on a file when it closes any descriptor of it.
+Whoever opens the file of a store to look into it takes away the locks by which SQLite keeps other
+processes from it: the next of them to close the store deletes the log that is still written to.
 """
 
 from __future__ import annotations
@@ -10,76 +10,61 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Collection
 from typing import Protocol
 
-# Tells a file from all others, whatever its name; None if there is no file.
-Identity = tuple[int, int] | None
-
-# Held while a database is opened, and while a file is read that may be one.
-OPENING = threading.Lock()
-_SQLITE_HEADER = b"SQLite format 3"
+# What tells a file from all others: the device, and the number on it.
+Identity = tuple[int, int]
 
 
-def _unlock_in_child() -> None:
-    """Another thread of the parent, which is not there in a child, may have held it."""
-    global OPENING
-    OPENING = threading.Lock()
+class DatabaseFiles(Protocol):
+    """The files of a database."""
+
+    def in_use(self) -> Collection[Identity | None]:
+        """Those that are open at the moment."""
+
+
+_lock = threading.Lock()
+_all: list[weakref.ref[DatabaseFiles]] = []
+
+
+def remember(files: DatabaseFiles) -> None:
+    """Keep others off these files, for as long as the object lives and says that it uses them."""
+    global _all
+    with _lock:
+        _all = [*(ref for ref in _all if ref() is not None), weakref.ref(files)]
+
+
+def is_in_use(path: str | os.PathLike[str]) -> bool:
+    """Return whether a file belongs to a store that is open in this process.
+
+    >>> is_in_use("/nowhere/topics.db")
+    False
+    """
+    if not _all:
+        return False
+    try:
+        found = os.stat(path)
+    except (OSError, ValueError):
+        return False
+    identity = found.st_dev, found.st_ino
+    return any(identity in files.in_use() for ref in _all if (files := ref()) is not None)
+
+
+def check_not_in_use(path: str | os.PathLike[str], done: str = "read") -> None:
+    """Raise a ValueError if a file belongs to a store that is open in this process."""
+    if is_in_use(path):
+        raise ValueError(
+            f"cannot {done} {os.fspath(path)}: it belongs to a store that is open in this process; "
+            "give another file, or close the store first"
+        )
+
+
+def _forget() -> None:
+    """In a child that was forked: it has none of its parent's locks."""
+    global _lock, _all
+    _lock, _all = threading.Lock(), []
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_unlock_in_child)
-
-
-class OpenDatabase(Protocol):
-    """A database that may be open."""
-
-    @property
-    def identity(self) -> Identity:
-        """Of its file; None if it is closed."""
-
-
-_all: list[weakref.ref[OpenDatabase]] = []
-
-
-def remember(database: OpenDatabase) -> None:
-    """Know a database for as long as it lives; called with `OPENING` held."""
-    _all[:] = [*(reference for reference in _all if reference() is not None), weakref.ref(database)]
-
-
-def identity(path: str | os.PathLike[str]) -> Identity:
-    """The identity of a file."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
-
-
-def is_open_here(path: str | os.PathLike[str]) -> bool:
-    """Whether this process has a file open as a database.
-
-    >>> is_open_here(os.devnull)
-    False
-    """
-    found = identity(path)
-    databases = (reference() for reference in _all)
-    return found is not None and any(one is not None and one.identity == found for one in databases)
-
-
-def is_sqlite(path: str | os.PathLike[str]) -> bool:
-    """Whether a file is a SQLite database; one that is open here is not read.
-
-    >>> is_sqlite(os.devnull)
-    False
-    """
-    # Not a pipe, which would be waited for.
-    if not os.path.isfile(path):
-        return False
-    with OPENING:
-        if is_open_here(path):
-            return True
-        try:
-            with open(path, "rb") as file:
-                return file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER
-        except OSError:
-            return False
+    os.register_at_fork(after_in_child=_forget)

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from trustream._open_databases import is_open_here
+from trustream._open_databases import check_not_in_use
 
 PathLike = str | os.PathLike[str]
 
@@ -41,29 +41,46 @@ def replace_file(path: PathLike, parts: Iterable[bytes | memoryview]) -> None:
     ...
     ValueError: cannot write to ...: it is a device; give the name of a file
     """
+    with replacement(path) as temporary, open(temporary, "wb", buffering=0) as file:
+        try:
+            for part in parts:
+                _write(file, part)
+        except OSError as error:
+            raise OSError(f"cannot write {os.path.realpath(path)}: {error}") from error
+
+
+@contextmanager
+def replacement(path: PathLike) -> Iterator[Path]:
+    """Yield an empty file that takes the place of `path` at the end, for what a library writes.
+
+    After an exception it is gone, and `path` is as it was. See `replace_file`.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with replacement(f"{folder}/words.txt") as temporary:
+    ...         _ = temporary.write_text("cat")
+    ...     Path(folder, "words.txt").read_text()
+    'cat'
+    """
     target = _target(path)
+    # Readers of a folder pass over names that begin with a dot.
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(6)}.tmp")
     try:
         mode = stat.S_IMODE(target.stat().st_mode) if target.exists() else None
         flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
         # The umask applies to a new file. The replacement of an existing one is private to its
         # owner while it is written, because the existing file may be.
-        descriptor = os.open(temporary, flags, 0o666 if mode is None else 0o600)
-        with open(descriptor, "wb", buffering=0) as file:
-            try:
-                for part in parts:
-                    _write(file, part)
-            except OSError as error:
-                raise OSError(f"cannot write {target}: {error}") from error
-            if mode is not None:
-                os.chmod(temporary, mode)
-            os.fsync(descriptor)
+        os.close(os.open(temporary, flags, 0o666 if mode is None else 0o600))
+        yield temporary
+        _flush(temporary, os.O_RDWR)
+        if mode is not None:
+            os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
     if os.name != "nt":  # Windows cannot open a directory
-        _flush_folder(target.parent)
+        _flush(target.parent, os.O_RDONLY)
 
 
 @contextmanager
@@ -75,11 +92,9 @@ def open_regular(path: PathLike, what: str) -> Iterator[tuple[BinaryIO, int]]:
         ValueError: it is not a regular file.
     """
     path = Path(path)
+    check_not_in_use(path)
     try:
         _refuse_unless_regular(path.stat(), f"cannot read {path}")
-        if is_open_here(path):
-            # Reading it would take its locks away.
-            raise ValueError(f"cannot read {path}: it is a store that is open; give a {what}")
         # The file may have been replaced since: open it without blocking, and check again.
         flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
         descriptor = os.open(path, flags)
@@ -93,6 +108,7 @@ def open_regular(path: PathLike, what: str) -> Iterator[tuple[BinaryIO, int]]:
 
 def _target(path: PathLike) -> Path:
     """The file to which a path refers, which may not exist yet."""
+    check_not_in_use(path, "replace")
     target = Path(os.path.realpath(path))
     with suppress(FileNotFoundError):
         found = os.stat(path)
@@ -118,8 +134,8 @@ def _write(file: BinaryIO, part: bytes | memoryview) -> None:
         rest = rest[file.write(rest) :]
 
 
-def _flush_folder(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
+def _flush(path: Path, flags: int) -> None:
+    descriptor = os.open(path, flags)
     try:
         os.fsync(descriptor)
     finally:

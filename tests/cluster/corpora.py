@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.helpers import planted_lda
 from trustream import StreamTrainer, open_store
-from trustream.cluster.parquet_source import write_counts
+from trustream.cluster.parquet_counts import write_counts
 from trustream.store.records import Record
 from trustream.streaming.checkpoint import Checkpoint
 

@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 from tests.cluster import corpus_files
 from trustream.cli import main
+from trustream.store import Record, open_store
 
 pytestmark = pytest.mark.usefixtures("ray_cluster")
 
@@ -69,3 +70,22 @@ def test_ingest_and_topics(folder: Path, tmp_path: Path) -> None:
 def test_wrong_calls(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(main, arguments)
     assert result.exit_code != 0 and message in result.output
+
+
+def test_no_password_is_shown(model: Path, server: Any, tmp_path: Path) -> None:
+    """Of a store whose documents workers read."""
+    address = f"{server.url.replace('postgres:@', 'postgres:s3cret@')}&schema=cluster_secret"
+    with open_store(address, min_documents=1) as store:
+        store.append(Record(f"d{i}", corpus_files.WORDS[:5]) for i in range(30))
+    on_cluster = ("--cluster", "local", "--workers", "1")
+    for command in (
+        ["evaluate", model, address, "-m", "bound"],
+        ["transform", model, address],
+        ["transform", model, address, "--out", tmp_path / "out"],
+        ["transform", model, f"{address}x", "--out", tmp_path / "none"],
+    ):
+        result = CliRunner().invoke(main, [*map(str, command), *on_cluster])
+        assert (result.exit_code == 0) == ("none" not in str(command[-1])), result.output
+        assert "s3cret" not in result.output, command
+    about = (tmp_path / "out" / "_transform.json").read_text()
+    assert "s3cret" not in about

@@ -22,7 +22,8 @@ from trustream.cluster.calls import Call
 from trustream.cluster.connection import ray_module
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.over_parts import in_order
-from trustream.cluster.parquet_source import ParquetSource, write_counts
+from trustream.cluster.parquet_counts import write_counts
+from trustream.cluster.parquet_source import ParquetSource
 from trustream.cluster.pool import Pool
 from trustream.cluster.sources import StoreSource
 

@@ -30,26 +30,29 @@ def done(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_files_are_where_the_command_says(done: Path) -> None:
     names = {path.name for path in (done / "out/quick").iterdir()}
-    assert names == {"runs", "mnist.json", "mnist.png", "mnist.svg"}
-    assert len(list((done / "out/quick/runs/mnist").iterdir())) == 4
+    assert names == {"mnist.jsonl", "mnist.json", "mnist.png", "mnist.svg"}
+    assert len((done / "out/quick/mnist.jsonl").read_text().splitlines()) == 1 + 4
 
 
 def test_the_report_has_what_was_run_and_names_the_rest(done: Path) -> None:
     docs = done / "docs"
-    arguments = ["report", "--out", str(done / "out"), "--docs", str(docs)]
+    arguments = ["report", "--docs", str(docs)]
+    arguments += ["--out", str(done / "out"), "--kept", str(done / "kept")]
     result = CliRunner().invoke(command.main, arguments)
     assert result.exit_code == 0, result.output
     text = (docs / "reproduction.md").read_text(encoding="utf-8")
-    assert "--scale quick --seeds 2`" in " ".join(text.split())
+    assert "--scale quick`" in " ".join(text.split())
+    assert "2 seeds" in text
     assert "| trust region, components used, of 40 | all 40 |" in text
     assert "![Figure 2A and 2B" in text
-    assert (docs / "reproduction/mnist.png").stat().st_size > 5000
+    assert (docs / "reproduction/mnist-quick.png").stat().st_size > 5000
     assert "`patches`" in text.partition("## Not run yet")[2]
     assert str(done) not in text
 
 
 def test_a_report_without_results_claims_nothing(tmp_path: Path) -> None:
     arguments = ["report", "--out", str(tmp_path / "none"), "--docs", str(tmp_path)]
+    arguments += ["--kept", str(tmp_path / "none")]
     assert CliRunner().invoke(command.main, arguments).exit_code == 0
     text = (tmp_path / "reproduction.md").read_text(encoding="utf-8")
     assert text.count("## ") == 1
@@ -125,7 +128,8 @@ def test_the_installed_command_says_what_it_needs_without_a_clone(tmp_path: Path
 def test_every_experiment_can_be_loaded(name: str) -> None:
     experiment = command.experiment_of(name)
     assert experiment.name == name
-    for scale in ("quick", "paper"):
+    assert {"quick", "paper"} <= experiment.settings.keys() == experiment.n_seeds.keys()
+    for scale in experiment.settings:
         runs = experiment.plan(experiment.settings[scale], experiment.n_seeds[scale])
         assert len({run.name for run in runs}) == len(runs)
         assert all(run.cost > 0 for run in runs)

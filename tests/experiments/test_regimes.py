@@ -62,3 +62,14 @@ def test_figure_and_table_have_every_cell(found: Result) -> None:
     panels = regimes.draw(found).axes
     first = panels[0].lines[0].get_ydata()[0]
     assert first == pytest.approx(np.mean(values))
+
+
+def test_cells_that_are_not_done_are_left_out(found: Result) -> None:
+    """Of the larger size only one method, as when time runs out."""
+    runs = [run for run in found.runs if "N60" not in run.series or run.series.startswith("TR")]
+    part = replace(found, runs=runs)
+    summary = regimes.summarise(part)
+    assert len(summary.rows) == 4
+    assert all(what.startswith("30 articles") for what, _, _ in summary.rows)
+    assert "of 2 cells" in " ".join(summary.notes)
+    assert len(regimes.draw(part).axes[0].containers) == 1

@@ -175,7 +175,8 @@ def test_what_is_chosen_is_best_on_the_validation_part() -> None:
 
 
 def test_the_papers_lines_are_all_there() -> None:
-    known = set(stream_lines.LINES) - {"svb_B50000", "popularity", "PF"}
+    ours = {"product", "full_TR_N", "full_NG_N", "PF"}
+    known = set(stream_lines.LINES) - {"svb_B50000", "popularity", *ours}
     figure = ("fig5_netflix_stream", "thousand_users", "recall_pct")
     assert set(stream_lines.published_lines(*figure)) == known
     columns = ("thousand_articles", "loglik_nat_per_word")
@@ -202,3 +203,31 @@ def test_a_package_that_is_missing_leaves_its_lines_out(rated: Result) -> None:
     notes = " ".join(stream_ratings.summarise(rated).notes)
     assert "cornac is not installed: HPF." in notes
     assert "NMF: factors = " in notes
+
+
+def test_full_scale_has_our_own_stream_the_papers_n_and_few_seeds_of_the_rest() -> None:
+    experiment = stream_text.EXPERIMENT
+    runs = streams.plan(experiment.settings["full"], experiment.n_seeds["full"])
+    names = [run.name for run in runs]
+    assert names[:4] == ["stream_TR_K100-0", "full_TR_K100-0", "stream_NG_K100-0", "full_NG_K100-0"]
+    for series in ("stream_TR_K100", "product_K100"):
+        assert [run.seed for run in runs if run.series == series] == [0, 1, 2, 3, 4]
+    for series in ("stream_NG_K100", "batch_K100", "full_TR_N_K100", "stream_TR_K400"):
+        assert [run.seed for run in runs if run.series == series] == [0]
+    # Fewer topics first: whole claims are done before time runs out.
+    first = names.index("stream_TR_K400-0")
+    assert all("K100" in name for name in names[:first])
+    assert all("K400" in name for name in names[first:])
+
+
+def test_our_own_stream_and_the_papers_n_learn(tmp_path: Path) -> None:
+    experiment = tiny.small(TEXT, n_seeds=1, product=True, populations=[5000], svb_batch_sizes=[])
+    result = tiny.result_of(experiment, tiny.articles(tmp_path))
+    ends = {run.series: run.points[-1] for run in result.runs}
+    for series in ("product_K100", "full_TR_N_K100", "full_NG_N_K100"):
+        # Forty words, of which an article has twenty.
+        assert -np.log(40) - 0.3 < ends[series]["score"] < -np.log(20) + 0.3
+    assert ends["full_TR_N_K100"]["score"] != ends["full_TR_K100"]["score"]
+    notes = " ".join(stream_text.summarise(result).notes)
+    assert "N = 5,000" in notes
+    assert "trustream's defaults" in notes

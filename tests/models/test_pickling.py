@@ -37,16 +37,7 @@ def blended_from_rows(model: Any, prior: Any, lambda_: Any, data: Any, rows: Any
     return blended(model, prior, lambda_, model.batch(data, rows))
 
 
-# A kernel of hidden Markov models that was just compiled and one that was read from the disk may
-# round a sum in another way, so that their cases hold only after the first run of an install.
-_ROUNDS = pytest.mark.xfail(strict=False, reason="a kernel just compiled may round differently")
-OTHER_PROCESS = [
-    pytest.param(case, id=case.name, marks=[_ROUNDS] if case.name.startswith("hmm") else [])
-    for case in CASES
-]
-
-
-@pytest.mark.parametrize("case", OTHER_PROCESS)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_another_process_computes_the_same_bits(
     case: Case, other_process: ProcessPoolExecutor
 ) -> None:

@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 import trustream
 from tests.reliability.damaged_matrices import N_COLUMNS, N_ROWS
-from trustream import evaluation, feeds
+from trustream import cluster, evaluation, feeds, topics
+from trustream.cluster.parquet_source import ParquetSource
 from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.report import report
 from trustream.store import Record
@@ -32,7 +33,10 @@ LISTS = np.argsort(-SCORES, axis=1)
 TINY: dict[str, Any] = {"max_iter": 1, "random_state": 0, "dtype": "float64", "n_jobs": 1}
 RATED = np.where(COUNTS[:N_ROWS] > 2, COUNTS[:N_ROWS], 0)
 # These take dense data alone and say so by scikit-learn's TypeError.
-DENSE_ONLY = {"gaussian.fit", "gaussian.predict_proba"}
+DENSE_ONLY = {
+    "gaussian.fit", "gaussian.predict_proba", "symbols.fit", "symbols.predict", "linear.fit",
+    "linear.partial_fit", "linear.predict", "probit.fit", "probit.predict_proba",
+}  # fmt: skip
 
 
 def lda(**options: Any) -> Any:
@@ -47,6 +51,22 @@ def factorization(**options: Any) -> Any:
     """As in `lda`; some of the matrices hold no whole numbers."""
     tiny = {**TINY, "whole_counts": False, **options}
     return trustream.PoissonFactorization(2, batch_size=4, **tiny)
+
+
+def hmm() -> Any:
+    return trustream.HiddenMarkovModel(2, "bernoulli", batch_size=1, **TINY)
+
+
+def symbols() -> Any:
+    return trustream.HiddenMarkovModel(2, **TINY).fit(COUNTS[:, :1])
+
+
+def linear() -> Any:
+    return trustream.BayesianLinearRegression(n_jobs=1).fit(COUNTS, np.arange(len(COUNTS)))
+
+
+def probit() -> Any:
+    return trustream.ProbitRegression(n_jobs=1).fit(COUNTS, np.arange(len(COUNTS)) % 2)
 
 
 def poisson_recommender() -> Any:
@@ -142,6 +162,22 @@ ENTRY_POINTS: dict[str, Entry] = {
     "factorization.score_samples": lambda X: fitted(factorization).score_samples(X),
     "factorization.score": lambda X: fitted(factorization).score(X),
     "factorization.elbo": lambda X: fitted(factorization).elbo(X),
+    "hmm.fit": lambda X: hmm().fit(X).means_,
+    "hmm.partial_fit first": lambda X: hmm().partial_fit(X).means_,
+    "hmm.partial_fit": lambda X: _changed(hmm, X).means_,
+    "hmm.predict_proba": lambda X: fitted(hmm).predict_proba(X),
+    "hmm.predict": lambda X: fitted(hmm).predict(X),
+    "hmm.fit_predict": lambda X: hmm().fit_predict(X),
+    "hmm.score_samples": lambda X: fitted(hmm).score_samples(X),
+    "hmm.score": lambda X: fitted(hmm).score(X),
+    "hmm.elbo": lambda X: fitted(hmm).elbo(X),
+    "symbols.fit": lambda X: trustream.HiddenMarkovModel(2, **TINY).fit(X).transmat_,
+    "symbols.predict": lambda X: symbols().predict(X),
+    "linear.fit": lambda X: linear().fit(X, np.arange(X.shape[0])).coef_,
+    "linear.partial_fit": lambda X: linear().partial_fit(X, np.arange(X.shape[0])).coef_,
+    "linear.predict": lambda X: linear().predict(X),
+    "probit.fit": lambda X: probit().fit(X, np.arange(X.shape[0]) % 2).coef_,
+    "probit.predict_proba": lambda X: probit().predict_proba(X),
     "gaussian.fit": lambda X: trustream.GaussianMixture(2, **TINY).fit(X).means_,
     "gaussian.predict_proba": lambda X: gaussian().predict_proba(X),
     "recommender.fit": lambda X: recommender().fit(X).item_topics_,
@@ -201,7 +237,65 @@ ENTRY_POINTS: dict[str, Entry] = {
     "report of topics alone": lambda X: [
         report(fitted(lda), X, measures=["diversity"]).figures[0].value
     ],
+    "topics.topic_info": lambda X: [
+        one.share for one in topics.topic_info(fitted(lda), X, n_words=3).topics
+    ],
+    "topics.topics_over_time": lambda X: topics.topics_over_time(
+        fitted(lda), X, np.arange(float(X.shape[0])), 2, n_words=3
+    ).shares,
+    "topics.representative_documents": lambda X: [
+        one.proportion for one in topics.representative_documents(fitted(lda), 0, X)
+    ],
+    "topics.view_documents": lambda X: [
+        view.n_tokens for view in topics.view_documents(fitted(lda), X)
+    ],
+    "topics.topic_correlation": lambda X: topics.topic_correlation(fitted(lda), X),
+    "topics.gather": lambda X: topics.gather(fitted(lda), X),
+    "topics.split_topic": lambda X: topics.split_topic(
+        fitted(lda), 0, X, random_state=0
+    ).topics.weights,
+    "topics.change_after": lambda X: _changes(X),
+    "topics.report_data": lambda X: _shares(topics.report_data(fitted(lda), X)),
+    "topics.write_report": lambda X: _written(
+        lambda folder: topics.write_report(folder / "page.html", fitted(lda), X)
+    ),
+    "topics.documents_to_arrow": lambda X: [
+        batch.column("n_tokens").to_numpy() for batch in topics.documents_to_arrow(fitted(lda), X)
+    ],
+    "topics.write_parquet": lambda X: _written(
+        lambda folder: topics.write_parquet(fitted(lda), folder, X)
+    ),
+    "topics.choose_n_components": lambda X: topics.choose_n_components(
+        X, [2], random_state=0, held_out=0.5
+    ).n_components,
+    "cluster.write_counts": lambda X: _counted(X),
 }  # fmt: skip
+
+
+def _changes(X: Any) -> Any:
+    edit = topics.deleting(fitted(lda).topic_names_, [0])
+    return topics.change_after(edit, fitted(lda), X).mean
+
+
+def _shares(data: Any) -> Any:
+    return [topic["share"] for topic in data["topics"]]
+
+
+def _written(write: Callable[[Path], object]) -> int:
+    """How many files are written, whole ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder))
+        return len(list(Path(folder).iterdir()))
+
+
+def _counted(X: Any) -> Any:
+    """The matrix, written as Parquet and read as workers of a cluster read it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "counts.parquet"
+        cluster.write_counts(path, X)
+        found, _ = ParquetSource.of(path).open().read(np.arange(X.shape[0]))
+    parts = (found.counts, found.indices, found.indptr)
+    return sp.csr_array(parts, shape=X.shape).toarray()
 
 
 # --- through files

@@ -20,9 +20,13 @@ NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("n", [30, pytest.param(1500, marks=pytest.mark.slow)])
-def test_damaged_data_files(n: int) -> None:
-    arguments = [",".join(NAMES), "damaged", "0", str(rounds(n))]
+@pytest.mark.parametrize(
+    ("names", "n"),
+    [(NAMES, 30), *(pytest.param([name], 1500, marks=pytest.mark.slow) for name in NAMES)],
+    ids=["all", *NAMES],
+)
+def test_damaged_data_files(names: list[str], n: int) -> None:
+    arguments = [",".join(names), "damaged", "0", str(rounds(n))]
     path = os.pathsep.join([str(ROOT), *filter(None, sys.path)])
     result = subprocess.run(
         [sys.executable, "-m", "tests.reliability.data_file_child", *arguments],

@@ -19,7 +19,7 @@ import trustream
 from tests.reliability import damaged_matrices
 from tests.reliability.matrix_entry_points import DENSE_ONLY, ENTRY_POINTS, FILE_FORMATS
 from tests.reliability.rounds import rounds
-from trustream import evaluation
+from trustream import evaluation, topics
 
 ROOT = Path(__file__).parents[2]
 DAMAGES = damaged_matrices.listed()
@@ -100,6 +100,9 @@ _ESTIMATORS = {
     "factorization": trustream.PoissonFactorization,
     "recommender": trustream.TopicRecommender,
     "poisson_recommender": trustream.PoissonRecommender,
+    "hmm": trustream.HiddenMarkovModel,
+    "linear": trustream.BayesianLinearRegression,
+    "probit": trustream.ProbitRegression,
 }
 # Methods that are another one by another name, or take the same way in; scikit-learn's own.
 _COVERED = {
@@ -111,6 +114,9 @@ _COVERED = {
     "factorization": {"inverse_transform"},
     "recommender": set(),
     "poisson_recommender": set(),
+    "hmm": set(),
+    "linear": {"elbo", "score"},
+    "probit": {"decision_function", "elbo", "partial_fit", "predict", "predict_log_proba", "score"},
 }  # fmt: skip
 
 
@@ -148,3 +154,16 @@ def test_every_function_of_evaluation_that_takes_a_matrix_is_in_the_table() -> N
     others = {"student_t_log_density", "coherence_of_counts"}
     assert functions - in_table - others == set()
     assert DENSE_ONLY <= set(ENTRY_POINTS)
+
+
+def test_every_function_of_topics_that_takes_documents_is_in_the_table() -> None:
+    functions = {
+        name
+        for name in topics.__all__
+        if inspect.isfunction(getattr(topics, name))
+        and {"documents", "X"} & set(inspect.signature(getattr(topics, name)).parameters)
+    }
+    assert {"topic_info", "split_topic", "write_report"} <= functions
+    in_table = {name.removeprefix("topics.") for name in ENTRY_POINTS}
+    # A library that takes long to load shows what `gather` has found.
+    assert functions - in_table - {"to_pyldavis"} == set()

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from tests.reliability import wrong_files
-from tests.reliability.rounds import rounds
+from tests.reliability.rounds import few_or_many, rounds
 from tests.reliability.wrong_calls import call
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
@@ -30,6 +30,10 @@ COMMANDS = [
     ["ingest", "good.db", "good.jsonl", "--again", "--add"],
     ["recommend", "good_ratings.csv", "--topics", "2", "--all", "--save", "saved.model"],
     ["status", "good.db"],
+    ["report", "good.db", "page.html"],
+    ["retrain", "good.db", "--passes", "1", "--force"],
+    ["choose-k", "good.db", "--candidates", "2,3"],
+    ["phrases", "good.txt", "--min-count", "1"],
 ]
 
 
@@ -58,9 +62,9 @@ def seconds(folder: Path, arguments: list[str]) -> float:
     return time.monotonic() - begin
 
 
-@pytest.mark.parametrize("n", [3, pytest.param(200, marks=pytest.mark.slow)])
-def test_a_signal_at_any_moment(folder: Path, n: int) -> None:
-    rng = np.random.default_rng(11)
+@pytest.mark.parametrize(("n", "part"), few_or_many(3, 200, parts=5))
+def test_a_signal_at_any_moment(folder: Path, n: int, part: int) -> None:
+    rng = np.random.default_rng(11 + part)
     commands = COMMANDS[:1] if n < 10 else COMMANDS
     lasting = [seconds(folder, command) for command in commands]
     stopped = 0

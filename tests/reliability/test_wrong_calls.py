@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tests.reliability import wrong_files
-from tests.reliability.rounds import rounds
+from tests.reliability.rounds import few_or_many, rounds
 from tests.reliability.wrong_calls import BY_HAND, ODD, call, check, generated
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="pipes and names of POSIX")
@@ -44,11 +44,11 @@ def test_calls_that_are_only_odd(folder: Path, arguments: list[object]) -> None:
     check(arguments, result.exit_code, result.stdout, result.stderr)
 
 
-@pytest.mark.parametrize("n", [150, pytest.param(5000, marks=pytest.mark.slow)])
-def test_calls_put_together_at_random(tmp_path: Path, n: int) -> None:
+@pytest.mark.parametrize(("n", "part"), few_or_many(150, 5000, parts=10))
+def test_calls_put_together_at_random(tmp_path: Path, n: int, part: int) -> None:
     # In a folder of their own, for some of them write files in the place of others.
     folder = wrong_files.make(tmp_path)
-    rng = np.random.default_rng(15)
+    rng = np.random.default_rng(15 + part)
     # Opening a pipe waits for somebody who writes to it, and rightly.
     files = sorted(path.name for path in folder.iterdir() if not path.is_fifo())
     for _ in range(rounds(n)):

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
 
-from benchmarks.service.processes import until
+from benchmarks.service.processes import children, command_of, until
 
-__all__ = ["events", "problem", "until"]
+__all__ = ["TEXTS", "computing", "events", "problem", "until"]
+
+# What is asked for the topics of, in many tests.
+TEXTS = {"texts": ["A cat at the bank.", "", "unknown"], "words": True}
+
+
+def computing() -> list[int]:
+    """Processes that compute for services of this one."""
+    return [pid for pid in children(os.getpid()) if "compute_child" in command_of(pid)]
 
 
 def events(client: httpx.Client) -> Iterator[tuple[str, dict[str, Any]]]:

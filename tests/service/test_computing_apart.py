@@ -17,8 +17,8 @@ import httpx
 import pytest
 
 from benchmarks.service.idle import memory
-from benchmarks.service.processes import ServiceProcess, children, command_of, kill, lives, until
-from tests.service.clients import events, problem
+from benchmarks.service.processes import ServiceProcess, kill, lives, until
+from tests.service.clients import TEXTS, computing, events, problem
 from trustream.store import open_store
 
 ROUTES = (
@@ -26,12 +26,6 @@ ROUTES = (
     "trends", "map", "search?word=ba", "documents/d3", "documents/none", "nearest?id=d3",
     "nearest?id=none", "documents?limit=3",
 )  # fmt: skip
-TEXTS = {"texts": ["A cat at the bank.", "", "unknown"], "words": True}
-
-
-def computing() -> list[int]:
-    """Processes that compute for services of this one."""
-    return [pid for pid in children(os.getpid()) if "compute_child" in command_of(pid)]
 
 
 def answers(client: httpx.Client) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -184,6 +185,33 @@ def test_by_keyboard(opened: Dashboard) -> None:
     chart.focus()
     page.keyboard.press("Home")
     assert f"{N_DOCUMENTS} documents" in chart.get_attribute("aria-valuetext")
+
+
+def test_circles_do_not_hide_each_other(opened: Dashboard) -> None:
+    """Topics at one place are drawn beside each other, in the picture; others stay."""
+    found = opened.page.evaluate(
+        """async () => {
+          const { topicMap } = await import("/static/map.js");
+          const map = topicMap({ onSelect() {} });
+          document.body.append(map.element);
+          const places = [[0, 0], [0, 0], [0.01, 0], [0, 0.02], [0, 0], [1, 1], [1, -1]];
+          const each = {label: "a", share: 1 / 7};
+          const topics = places.map((position, topic) => ({...each, topic, position}));
+          map.update({topics, explained: 0.5}, 0);
+          await new Promise(requestAnimationFrame);
+          const { circles, width, height } = map.element.querySelector(".map").places;
+          map.element.remove();
+          return [circles.map(({x, y, radius}) => [x, y, radius]), width, height];
+        }"""
+    )
+    circles, width, height = found
+    for i, (x, y, radius) in enumerate(circles):
+        assert radius < x < width - radius and radius < y < height - radius
+        for other in circles[:i]:
+            apart = math.hypot(x - other[0], y - other[1])
+            assert apart > 0.8 * (radius + other[2])
+    # Far from all others, they are where the topics are: as far right as each other.
+    assert abs(circles[5][0] - circles[6][0]) < 1e-9 and circles[5][1] < circles[6][1]
 
 
 def test_a_map_keeps_the_way_up_it_was(opened: Dashboard) -> None:

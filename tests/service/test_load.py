@@ -9,7 +9,9 @@ import json
 import random
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,23 +38,34 @@ def service(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ServiceP
         kill(some)
 
 
-def killing(service: ServiceProcess, n: int, pause: float) -> Callable[..., None]:
-    """Kill the trainer n times, and the service n times; it is started again each time."""
+def killing(service: ServiceProcess, n: int) -> Callable[..., None]:
+    """Kill a trainer that learns n times, and the service n times; it is started again each time.
+
+    A trainer that was killed is started again by the service, and that is killed while the new one
+    begins, or after a while, when it has done some steps of its own.
+    """
 
     def during(over: Callable[[], bool]) -> None:
         rng = random.Random(0)
         for _ in range(n):
-            (trainer,) = until(service.children)
-            time.sleep(pause * rng.random())
-            # Of a service that goes on, which starts another one.
+            trainer = until(lambda: learning(service))
+            time.sleep(0.5 * rng.random())
             kill([trainer])
             until(lambda old=trainer: service.children() not in ([], [old]))  # type: ignore[misc]
-            time.sleep(pause * rng.random())
+            if rng.random() < 0.2:
+                until(lambda: learning(service))
+            time.sleep(0.5 * rng.random())
             # The new trainer finds out by itself that its service is gone.
             service.kill()
             service.start()
 
     return during
+
+
+def learning(service: ServiceProcess) -> int | None:
+    """The service's trainer, if it has done steps since it was started."""
+    found = read_status(service)["training"]
+    return found["pid"] if found["state"] == "running" else None
 
 
 def finished(service: ServiceProcess, ledger: Ledger) -> None:
@@ -67,7 +80,7 @@ def test_clients_under_load(service: ServiceProcess) -> None:
     calm = load(service, seconds=2, n_writers=6, n_readers=2, bulk=20, rate=None, name="a")
     assert not calm.errors and calm.acknowledged and calm.reads
     # Killed under load: what was acknowledged stays, what was not is sent again.
-    during = killing(service, 1, 1.0)
+    during = killing(service, 1)
     killed = load(
         service, seconds=None, n_writers=4, n_readers=1, bulk=20, rate=400, name="b", during=during
     )
@@ -106,7 +119,7 @@ def test_fifty_kills_under_load(service: ServiceProcess) -> None:
     before = prepared(service)
     ledger = load(
         service, seconds=None, n_writers=32, n_readers=8, bulk=50, rate=3000,
-        during=killing(service, 50, 2.0),
+        during=killing(service, 50),
     )  # fmt: skip
     n = len(ledger.acknowledged)
     print(
@@ -117,8 +130,8 @@ def test_fifty_kills_under_load(service: ServiceProcess) -> None:
     finished(service, ledger)
 
 
-def read_status(service: ServiceProcess) -> dict[str, dict[str, int]]:
-    connection = service.connection()
-    connection.request("GET", "/api/v1/status")
-    found: dict[str, dict[str, int]] = json.loads(connection.getresponse().read())
+def read_status(service: ServiceProcess) -> dict[str, dict[str, Any]]:
+    with closing(service.connection()) as connection:
+        connection.request("GET", "/api/v1/status")
+        found: dict[str, dict[str, Any]] = json.loads(connection.getresponse().read())
     return found

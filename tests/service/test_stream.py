@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable
 
@@ -70,7 +71,12 @@ def test_a_damaged_model_is_not_called_none(address: str) -> None:
             def topics() -> httpx.Response:
                 return client.get("/api/v1/topics", timeout=60)
 
-            (answer,) = until(lambda: [found for found in [topics()] if found.status_code != 404])
+            def has_looked(answer: httpx.Response) -> bool:
+                # Before it has looked at the store there is no model, and while it reads no report.
+                is_reading = answer.status_code == 503 and "not-ready" in answer.json()["type"]
+                return answer.status_code != 404 and not is_reading
+
+            (answer,) = until(lambda: [found for found in [topics()] if has_looked(found)])
             assert answer.status_code == 503 and answer.json()["type"].endswith("model-unreadable")
             assert client.get("/api/v1/status").json()["totals"]["documents"] == N_DOCUMENTS
             store.save("model", good)
@@ -85,8 +91,6 @@ def test_history_and_changes(address: str, client_of: Callable[..., httpx.Client
         "time": now - 90000, "documents": 5, "tokens": 50, "words": 3, "n_steps": 1, "n_topics": 2,
         "score": -3.5, "topics": topics,
     }  # fmt: skip
-    import json
-
     with open_store(address) as store:
         for when in (now - 90000, now - 500 * 86400):
             content = json.dumps({**point, "time": when}).encode()
@@ -103,12 +107,31 @@ def test_history_and_changes(address: str, client_of: Callable[..., httpx.Client
     assert changes["since"] == now - 90000 and changes["before"]["score"] == -3.5
     kinds = {entry["topic"]: entry["change"] for entry in changes["topics"]}
     assert kinds == {0: "shrunk", 1: "appeared", 7: "gone"}
+    assert changes["topics_since"] == changes["since"]
     assert changes["retention"]["fine_days"] == 7 and changes["retention"]["coarse_days"] == 400
     shrunk = next(entry for entry in changes["topics"] if entry["topic"] == 0)
     assert "x" in shrunk["words_out"]
     recent = client.get("/api/v1/history", params={"since": now - 1000}).json()["items"]
     assert [item["documents"] for item in recent] == [N_DOCUMENTS]
     assert len(client.get("/api/v1/history?limit=1").json()["items"]) == 1
+
+
+def test_changes_since_there_was_no_model(
+    path: str, client_of: Callable[..., httpx.Client]
+) -> None:
+    """All else is compared with the first point, and topics with the first that has some."""
+    now = time.time()
+    point = {
+        "documents": 0, "tokens": 0, "words": 0, "n_steps": None, "n_topics": None, "score": None,
+    }  # fmt: skip
+    topics = [{"topic": 7, "label": "gone", "share": 0.4, "words": ["x"]}]
+    with open_store(path) as store:
+        for age, found in ((9000, []), (6000, []), (3000, topics)):
+            content = json.dumps({**point, "time": now - age, "topics": found}).encode()
+            store.note_history("model", content, now - age, every=(history.FINE, history.COARSE))
+    changes = client_of(path).get("/api/v1/changes").json()
+    assert changes["since"] == now - 9000 and changes["topics_since"] == now - 3000
+    assert {entry["topic"]: entry["change"] for entry in changes["topics"]}[7] == "gone"
 
 
 def test_health_and_metrics(client: httpx.Client) -> None:

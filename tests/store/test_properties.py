@@ -160,11 +160,13 @@ def test_any_sequence_of_changes(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("thresholds")
-def test_many_more_sequences(new_address: Callable[[], str]) -> None:
+@pytest.mark.parametrize("part", range(6))
+def test_many_more_sequences(new_address: Callable[[], str], part: int) -> None:
+    """Others in each part, and each time."""
     run_state_machine_as_test(
         machine(new_address),
         settings=settings(
-            max_examples=300,
+            max_examples=50,
             stateful_step_count=30,
             deadline=None,
             suppress_health_check=list(HealthCheck),

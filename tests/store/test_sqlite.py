@@ -173,7 +173,7 @@ def short_log(monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
-@pytest.mark.parametrize("n", [150, pytest.param(1000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("n", [150, pytest.param(500, marks=pytest.mark.slow)])
 def test_the_log_has_a_bound_though_somebody_always_reads(
     file: Path, short_log: int, n: int
 ) -> None:

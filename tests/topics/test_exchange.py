@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -342,3 +343,13 @@ def test_libraries_are_asked_for_when_they_are_used(
     ]:
         with pytest.raises(ImportError, match=message):
             call(corpus[0])  # type: ignore[operator]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+def test_a_pipe_in_the_place_of_a_parquet_file_stays(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "words.parquet")
+    topics = TopicSet.of([[5.0, 1.0], [1.0, 9.0]], 0.1, ["cat", "bank"])
+    with pytest.raises(ValueError, match="it is a pipe; give the name of a file"):
+        write_parquet(topics, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["words.parquet"]
+    assert (tmp_path / "words.parquet").is_fifo()

@@ -82,5 +82,14 @@ def opened_data(model: FittedModel, data: Path | str, options: dict[str, Any]) -
 
 
 def data_title(data: Path | str) -> str:
-    """Return what a command calls its data."""
-    return "standard input" if data == "-" else Path(data).name
+    """Return what a command calls its data: the name of a file, or an address without a password.
+
+    >>> data_title("news/new.jsonl"), data_title("postgresql://me:secret@host/news")
+    ('new.jsonl', 'postgresql://me@host/news')
+    """
+    if data == "-":
+        return "standard input"
+    from trustream.store.addresses import shown_address
+
+    shown = shown_address(data)
+    return shown if "://" in shown else Path(shown).name

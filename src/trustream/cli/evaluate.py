@@ -169,7 +169,7 @@ def _on_cluster(
     say_start(settings["cluster"])
 
     fitted, reading = read_by_workers(fitted, options)
-    with documents_done(data) as progress:
+    with documents_done(data_title(data)) as progress:
         return on_cluster(fitted, data, n_documents=rows, progress=progress, **settings, **reading)
 
 

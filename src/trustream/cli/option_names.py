@@ -32,6 +32,8 @@ _ALIASES = {
     "similar_to": ("similar",),
     "steps_per_tick": ("steps",),
 }
+# What a flag that is not set is called, where there is an option for it.
+_NEGATIONS = {"--replace": "--add"}
 _QUOTED = r"""(?<!\w)'[^']*'|(?<![\w=])"[^"]*\""""
 _VALUE = r"""(?:"[^"]*"|'[^']*'|\.\.\.|-?\w+(?:[.,]\w+)*)?"""
 
@@ -79,6 +81,8 @@ def in_options(text: str, command: click.Command | None, arguments: Sequence[str
     'give --format, or skip with --on-error skip'
     >>> in_options("batch is 0, max_bytes allows more", main.commands["ingest"])
     '--batch is 0, --max-bytes allows more'
+    >>> in_options("give replace=False to add to them", main.commands["ingest"])
+    'give --add to add to them'
     """
     if command is None:
         return text
@@ -118,6 +122,8 @@ def in_current_options(text: str) -> str:
 def _with_value(option: str, value: str) -> str:
     if value in ("", "True", "..."):
         return option
+    if value == "False" and option in _NEGATIONS:
+        return _NEGATIONS[option]
     if value == "None":
         return f"no {option}"
     bare = value[1:-1] if value[0] in "\"'" else value

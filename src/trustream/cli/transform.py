@@ -17,7 +17,7 @@ from trustream.cli.cluster_parameters import (
     read_by_workers,
     say_start,
 )
-from trustream.cli.data_parameters import data_options, model_argument, opened_data
+from trustream.cli.data_parameters import data_options, data_title, model_argument, opened_data
 from trustream.cli.number_parameters import Whole
 from trustream.cli.output import echo, echo_json
 from trustream.cli.shared_parameters import json_option, model_option, naming_init
@@ -126,7 +126,7 @@ def _write(
     from trustream.cluster.transforming import transform_to
 
     fitted, reading = read_by_workers(fitted, options)
-    with documents_done(data) as progress:
+    with documents_done(data_title(data)) as progress:
         result = transform_to(
             out, fitted, data, cluster=cluster, workers=workers, progress=progress, **reading
         )

@@ -14,6 +14,7 @@ What each module offers to the others:
                     the state of the numbering. `StoreSource(url)`; numbers are slots of training
                     documents
 `parquet_source`    `ParquetSource.of(pattern, ...)`; numbers are rows of all files, in order
+`parquet_counts`    counts in Parquet files: `write_counts`, and checks of what is read
 `worker`            `Worker`, what an actor holds: `worker.source`, open; `worker.kept`, a bounded
                     table of what calls want to find again; `worker.n_threads`
 `seats`             `Seats`, where workers are: started, watched, replaced, added
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
     from trustream.cluster.exploring import explore
     from trustream.cluster.fitting import fit
     from trustream.cluster.ingesting import IngestedFile, ingest
-    from trustream.cluster.parquet_source import write_counts
+    from trustream.cluster.parquet_counts import write_counts
     from trustream.cluster.tokenising import Tokenised, tokenise
     from trustream.cluster.training import cluster_engine
     from trustream.cluster.transforming import Transformed, transform, transform_to
@@ -88,7 +89,7 @@ _HOME = {
     "tokenise": "trustream.cluster.tokenising",
     "transform": "trustream.cluster.transforming",
     "transform_to": "trustream.cluster.transforming",
-    "write_counts": "trustream.cluster.parquet_source",
+    "write_counts": "trustream.cluster.parquet_counts",
 }
 
 __getattr__, __dir__ = lazy_names(__name__, _HOME)

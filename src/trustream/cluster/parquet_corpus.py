@@ -14,7 +14,8 @@ import numpy as np
 
 from trustream.cluster.corpus_parts import BLOCK, PART, CorpusBlock, CorpusPart, row_sums
 from trustream.cluster.errors import ClusterError
-from trustream.cluster.parquet_source import COUNTS, INDICES, N_WORDS, ParquetSource
+from trustream.cluster.parquet_counts import COUNTS, INDICES, said_columns
+from trustream.cluster.parquet_source import ParquetSource
 from trustream.cluster.text_tables import WORDS, words_digest
 from trustream.feeds import NamedFile, find_files
 from trustream.feeds.items import Mark
@@ -160,7 +161,9 @@ class _File:
             metadata = file.metadata
             groups = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
             is_counted = {INDICES, COUNTS} <= set(file.schema_arrow.names)
+            n_words = said_columns(file.schema_arrow, name)
             said = file.schema_arrow.metadata or {}
+            words = said[WORDS].decode() if WORDS in said else None
         return cls(
             path=absolute,
             name=name,
@@ -168,8 +171,8 @@ class _File:
             changed=status.st_mtime_ns,
             groups=tuple(groups),
             is_counted=is_counted,
-            n_words=int(said[N_WORDS]) if N_WORDS in said else None,
-            words=said[WORDS].decode() if WORDS in said else None,
+            n_words=n_words,
+            words=words,
         )
 
     def check_columns(self, model: FittedModel) -> None:

@@ -21,15 +21,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from trustream import matrices
+from trustream.cluster.parquet_counts import (
+    COUNTS,
+    INDICES,
+    checked_rows,
+    said_columns,
+    stored_counts,
+    write_counts,
+)
 from trustream.cluster.sources import Numbers, OpenSource
+from trustream.file_errors import readable, reason
 from trustream.store.records import Documents
 from trustream.text import Tokeniser
 from trustream.tokenisers import Tokenise
 
-INDICES, COUNTS = "indices", "counts"
-# What a file that knows its columns says in its metadata.
-N_WORDS = b"trustream.n_words"
+__all__ = ["ParquetSource", "RowGroup", "write_counts"]
+
 # Columns of words and of texts that are looked for if none is named.
 _WORD_COLUMNS = ("words", "tokens", "text")
 # Bytes of row groups that a worker keeps in memory.
@@ -117,8 +124,7 @@ class ParquetSource:
             has_counts = has_counts and {INDICES, COUNTS} <= names
             if not has_counts:
                 column = _word_column(path, names, column)
-            metadata = file.schema_arrow.metadata or {}
-            said.append(int(metadata.get(N_WORDS, 0)) or _largest_index(file) + 1)
+            said.append(said_columns(file.schema_arrow, path) or _largest_index(file) + 1)
             for number in range(file.num_row_groups):
                 groups.append(RowGroup(path, number, file.metadata.row_group(number).num_rows))
         if not has_counts and words is None:
@@ -213,26 +219,16 @@ class _OpenFiles:
     def _read(self, group: RowGroup) -> Any:
         """Counts of a row group (rows, columns), entries in order and summed."""
         source, file = self._source, _opened(group.path)
-        if source.column is None:
-            table = file.read_row_group(group.number, columns=[INDICES, COUNTS])
-            indptr, indices = _lists(table[INDICES])
-            ends, counts = _lists(table[COUNTS])
-            if not np.array_equal(indptr, ends):
-                raise ValueError(f"{group.path}: a document has not as many counts as indices")
-        else:
-            values = file.read_row_group(group.number, columns=[source.column])[source.column]
-            indptr, indices = self._words(values.to_pylist())
-            counts = np.ones(indices.size, np.float32)
-        if indices.size and not 0 <= indices.min() <= indices.max() < source.n_words:
-            raise ValueError(
-                f"{group.path} has the column {indices.max()}, and there are {source.n_words}: "
-                "give n_words"
-            )
-        if counts.size and not (np.isfinite(counts).all() and counts.min() >= 0):
-            raise ValueError(f"{group.path} has counts that are negative or not finite")
-        shape = (group.n_rows, source.n_words)
-        rows = sparse.csr_array((counts.astype(np.float32), indices, indptr), shape=shape)
-        return matrices.with_summed_entries(rows)
+        with readable(group.path):
+            if source.column is None:
+                table = file.read_row_group(group.number, columns=[INDICES, COUNTS])
+                counts, indices, indptr = stored_counts(table)
+            else:
+                values = file.read_row_group(group.number, columns=[source.column])[source.column]
+                indptr, indices = self._words(values.to_pylist())
+                counts = np.ones(indices.size, np.float32)
+            shape = (group.n_rows, source.n_words)
+            return checked_rows(counts, indices, indptr, shape, group.path)
 
     def _words(self, values: list[Any]) -> tuple[np.ndarray, np.ndarray]:
         """Columns of the known words of each document."""
@@ -240,37 +236,13 @@ class _OpenFiles:
         ends = [0]
         for value in values:
             words = self._source.tokenise(value) if isinstance(value, str) else value or ()
+            if not (isinstance(words, Sequence) and all(isinstance(word, str) for word in words)):
+                raise ValueError(
+                    f"{self._source.column} has {words!r:.60}, expected a text or a list of words"
+                )
             found += [self._columns[word] for word in words if word in self._columns]
             ends.append(len(found))
         return np.array(ends, np.int64), np.array(found, np.int32)
-
-
-def write_counts(
-    path: str | Path, counts: Any, *, n_words: int | None = None, group_size: int = 10_000
-) -> None:
-    """Write a matrix of counts as a Parquet file that `ParquetSource` reads.
-
-    Args:
-        path: of the file.
-        counts: (documents, columns), sparse or not.
-        n_words: columns of all files, if it is more.
-        group_size: documents of a row group, which is what a worker reads at a time.
-    """
-    import pyarrow
-    from pyarrow import parquet
-
-    rows = sparse.csr_array(counts)
-    lists = {
-        INDICES: pyarrow.ListArray.from_arrays(
-            rows.indptr.astype(np.int32), rows.indices.astype(np.int32)
-        ),
-        COUNTS: pyarrow.ListArray.from_arrays(
-            rows.indptr.astype(np.int32), rows.data.astype(np.float32)
-        ),
-    }
-    table = pyarrow.table(lists)
-    table = table.replace_schema_metadata({N_WORDS: str(n_words or rows.shape[1])})
-    parquet.write_table(table, str(path), row_group_size=group_size)
 
 
 def _paths(files: str | Path | Sequence[str | Path]) -> list[str]:
@@ -291,9 +263,9 @@ def _opened(path: str) -> Any:
     except ImportError as error:
         raise ValueError(f"Parquet files need pyarrow ({error}): pip install pyarrow") from error
     try:
-        return parquet.ParquetFile(path)
+        return parquet.ParquetFile(path, page_checksum_verification=True)
     except (OSError, lib.ArrowException) as error:
-        raise ValueError(f"{path} cannot be read as Parquet: {error}") from error
+        raise ValueError(f"{path} cannot be read as Parquet: {reason(error)}") from error
 
 
 def _word_column(path: str, names: set[str], column: str | None) -> str:
@@ -319,18 +291,6 @@ def _largest_index(file: Any) -> int:
                     return -1
                 found = max(found, int(chunk.statistics.max))
     return found
-
-
-def _lists(column: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Where each list begins and ends, and all values."""
-    array = column.combine_chunks()
-    if array.null_count:
-        raise ValueError("a document is missing (null): write an empty list for one without words")
-    values = array.flatten()
-    if values.null_count:
-        raise ValueError("a document has a value that is missing (null)")
-    offsets = array.offsets.to_numpy().astype(np.int64)
-    return offsets - offsets[0], values.to_numpy(zero_copy_only=False)
 
 
 def _n_bytes(rows: Any) -> int:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.store import open_store
+from trustream.store import open_store, shown_address
 from trustream.store.records import Documents
 
 Numbers = NDArray[np.int64]
@@ -54,6 +54,8 @@ class StoreSource:
 
     >>> StoreSource("topics.db").only_here, StoreSource("postgresql://db/news").only_here
     (True, False)
+    >>> StoreSource("postgresql://me:secret@db/news").name
+    'postgresql://me@db/news'
     """
 
     def __init__(self, url: str, name: str | None = None) -> None:
@@ -62,7 +64,7 @@ class StoreSource:
     @property
     def name(self) -> str:
         """The address without a password."""
-        return self.url if self._name is None else self._name
+        return shown_address(self.url) if self._name is None else self._name
 
     @property
     def only_here(self) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from trustream.cluster.parquet_source import COUNTS, INDICES, N_WORDS
+from trustream.cluster.parquet_counts import COUNTS, INDICES, N_WORDS
 from trustream.tokenisers import Tokenise
 from trustream.word_counts import column_counts, word_columns
 

@@ -17,7 +17,7 @@ from trustream.cluster.addresses import parse_address
 from trustream.cluster.connection import connected
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.parquet_corpus import parquet_files
-from trustream.cluster.parquet_source import COUNTS
+from trustream.cluster.parquet_counts import COUNTS
 from trustream.cluster.text_tables import Columns, Split, document_frequencies, with_counts
 from trustream.text import Tokeniser
 from trustream.tokenisers import Tokenise

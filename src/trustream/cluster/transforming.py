@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from trustream._regular_file import replace_file, replacement
 from trustream.array_types import Array
 from trustream.cluster.corpora import open_corpus
 from trustream.cluster.corpus_parts import Corpus, CorpusPart
@@ -220,14 +220,9 @@ def written(worker: Worker, part: CorpusPart, model: Shared, folder: str) -> int
             "theta": pyarrow.FixedSizeListArray.from_arrays(values, n_topics),
         }
     )
-    path = _part_file(Path(folder), part)
-    # Another worker may write the same; a name with a dot is passed over by readers.
-    temporary = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
+    # Another worker may write the same.
+    with replacement(_part_file(Path(folder), part)) as temporary:
         parquet.write_table(table, temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return len(found.keys)
 
 
@@ -278,12 +273,11 @@ def _begin(folder: Path, about: dict[str, Any]) -> None:
                 "folder, or remove it first"
             )
         return
-    others = [path.name for path in folder.iterdir()]
+    # What a run that was killed has left of a file begins with a dot.
+    others = [path.name for path in folder.iterdir() if not path.name.startswith(".")]
     if others:
         raise ValueError(f"{folder} is not empty, it has {sorted(others)[0]!r}: give a new folder")
-    temporary = said.with_name(f".{said.name}.{uuid.uuid4().hex}")
-    temporary.write_text(json.dumps(about))
-    os.replace(temporary, said)
+    replace_file(said, [json.dumps(about).encode()])
 
 
 def _digest(model: FittedModel) -> str:

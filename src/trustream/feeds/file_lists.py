@@ -8,6 +8,7 @@ import stat
 from pathlib import Path
 from typing import NamedTuple
 
+from trustream._open_databases import is_in_use
 from trustream.feeds.errors import FeedError
 from trustream.feeds.formats import format_name
 from trustream.feeds.sources import FileSource
@@ -103,9 +104,12 @@ def _add(path: Path, base: Path, format: str | None, found: FoundFiles) -> None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             return  # a folder, a pipe
-        format_name(FileSource(path), format)
+        if is_in_use(path):
+            found.unknown.append(path)
+            return
         with path.open("rb"):
             pass
+        format_name(FileSource(path), format)
     except FeedError:
         found.unknown.append(path)
     except OSError as error:

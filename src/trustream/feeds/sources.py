@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO, Any
 
-from trustream._open_databases import is_open_here
+from trustream._open_databases import is_in_use
 from trustream.feeds.compression import CHUNK, decompressed_bz2, decompressed_xz, decompressed_zst
 from trustream.feeds.errors import FeedError
 from trustream.file_errors import readable
@@ -58,11 +58,12 @@ class FileSource:
         with self._readable():
             if not self.path.exists():
                 raise FeedError(f"there is no file {path}")
+            if is_in_use(self.path):
+                raise FeedError(
+                    f"{path} belongs to a store that is open in this process: give another file"
+                )
             if self.path.is_dir():
                 raise FeedError(f"{path} is a directory: name the files in it, or find_files does")
-            if is_open_here(self.path):
-                # Reading it would take its locks away.
-                raise FeedError(f"{path} is a store that is open here: name files with documents")
         if follow and self.compressed:
             raise FeedError(f"{self.name} is compressed and cannot be followed as it grows")
         self.follow = follow

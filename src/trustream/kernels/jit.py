@@ -17,6 +17,7 @@ from numba.core.caching import FunctionCache
 
 from trustream.kernels import compilation
 from trustream.kernels.kernel_files import KernelFiles
+from trustream.kernels.whole_kernel import WholeKernelCompiler
 
 # Whether the warning was given: once a process.
 _told = False
@@ -27,7 +28,8 @@ def njit(signature: Any = None, *, cache: Any = False, **options: Any) -> Callab
 
     Args:
         signature: types of result and arguments, to compile at once; None compiles when called.
-        cache: whether to keep what was compiled on the disk.
+        cache: whether to keep what was compiled on the disk, as a kernel that is complete
+            (`whole_kernel`).
         options: of `numba.njit`.
 
     >>> @njit(cache=False)
@@ -38,7 +40,8 @@ def njit(signature: Any = None, *, cache: Any = False, **options: Any) -> Callab
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(**options)(function)
+        whole = {"pipeline_class": WholeKernelCompiler} if cache else {}
+        kernel = numba.njit(**options, **whole)(function)
         if cache:
             try:
                 kernel._cache = _Cache(function)

@@ -10,7 +10,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from trustream.store import open_store
+from trustream.service.store_handle import StoreHandle
 from trustream.store.errors import RecordError, StoreError
 from trustream.store.protocol import Store
 from trustream.store.records import Appended, Record
@@ -36,10 +36,9 @@ class Appender:
     """
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self._store = StoreHandle(url)
         self._tasks: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="trustream-appender", daemon=True)
-        self._store: Store | None = None
         self._closed = False
 
     def start(self) -> None:
@@ -89,8 +88,7 @@ class Appender:
                 except queue.Empty:
                     break
             self._do(tasks)
-        if self._store is not None:
-            self._store.close()
+        self._store.close()
 
     def _do(self, tasks: Sequence[_Task]) -> None:
         appends = [task for task in tasks if task.records is not None]
@@ -105,7 +103,7 @@ class Appender:
     def _append_together(self, tasks: Sequence[_Task]) -> None:
         try:
             groups = [task.records for task in tasks if task.records is not None]
-            results = self._opened().append_groups(groups)
+            results = self._store.call(lambda store: store.append_groups(groups))
         except RecordError:
             # One of them is to blame: the others are not refused for it.
             for task in tasks:
@@ -124,11 +122,6 @@ class Appender:
 
     def _settle(self, task: _Task, work: Callable[[Store, _Task], Any]) -> None:
         try:
-            task.done.set_result(work(self._opened(), task))
+            task.done.set_result(self._store.call(lambda store: work(store, task)))
         except BaseException as error:
             task.done.set_exception(error)
-
-    def _opened(self) -> Store:
-        if self._store is None:
-            self._store = open_store(self._url, create=False)
-        return self._store

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -21,9 +23,12 @@ from trustream.feeds.items import Item, Mark
 from trustream.feeds.packed_items import Packer, frame, message
 from trustream.feeds.rows import Rows
 from trustream.missing_library import without
-from trustream.service.computing import Computing, Question, Reply
+from trustream.service.computing import ALIVE, Computing, Question, Reply
 from trustream.store.coded_records import CodedRecords
 from trustream.store.records import Record
+
+# Seconds between two signs of life.
+_BEAT = 1.0
 
 
 def main() -> None:
@@ -34,15 +39,32 @@ def main() -> None:
     inbox, outbox = sys.stdin.buffer, sys.stdout.buffer
     # Whatever a library prints must not get among the answers.
     sys.stdout = sys.stderr
-    task = message(inbox)
-    if task is not None:
-        computing, sender = Computing(task), _Sender(outbox)
+    questions: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    threading.Thread(target=_hear, args=(inbox, questions), daemon=True).start()
+    sender = _Sender(outbox)
+    threading.Thread(target=_beat, args=(sender,), daemon=True).start()
+    computing = Computing(questions.get())
+    while True:
+        question = questions.get()
+        if question.name != "parse":
+            _load_libraries()
+        sender.answer(question, computing.submit(question.name, *question.arguments))
+
+
+def _hear(inbox: IO[bytes], questions: queue.SimpleQueue[Any]) -> None:
+    """Take in what is asked; end the process when nobody can ask any more."""
+    with contextlib.suppress(OSError, ValueError, EOFError):
         while (question := message(inbox)) is not None:
-            if question.name != "parse":
-                _load_libraries()
-            sender.answer(question, computing.submit(question.name, *question.arguments))
-    # Nobody waits for what is still being done.
+            questions.put(question)
+    # Nobody waits for what is still being done, also not for libraries that are being loaded.
     os._exit(0)
+
+
+def _beat(sender: _Sender) -> None:
+    """Say again and again that this process lives."""
+    while True:
+        sender.send(Reply(ALIVE, None, None))
+        time.sleep(_BEAT)
 
 
 def _load_libraries() -> None:
@@ -68,11 +90,12 @@ class _Sender:
                 if question.name == "parse":
                     # Bodies are read by one thread: answers are sent in the order of their words.
                     value = self._packer.answer(_items(value), "body")
-            self._send(Reply(question.number, value, None if error is None else _plain(error)))
+            self.send(Reply(question.number, value, None if error is None else _plain(error)))
 
         found.add_done_callback(send)
 
-    def _send(self, reply: Reply) -> None:
+    def send(self, reply: Reply) -> None:
+        """Send an answer now."""
         content = frame(reply)
         with self._lock, contextlib.suppress(OSError, ValueError):
             self._outbox.write(content)

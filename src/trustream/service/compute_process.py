@@ -21,7 +21,7 @@ from typing import Any
 
 from trustream.feeds.packed_items import Answer, Unpacker, frame, message
 from trustream.feeds.rows import records_of
-from trustream.service.computing import ComputingTask, Question, Reply
+from trustream.service.computing import ALIVE, UNHURRIED, ComputingTask, Question, Reply
 from trustream.store.errors import StoreError
 
 _LOG = logging.getLogger("trustream.service")
@@ -29,6 +29,8 @@ _LOG = logging.getLogger("trustream.service")
 _TRIES = 2
 # Seconds until a process that was told to end is killed.
 _TO_END = 10.0
+# Seconds for the first sign of life of a new process.
+_TO_START = 120.0
 
 
 @dataclass(eq=False)
@@ -36,6 +38,7 @@ class _Call:
     name: str
     arguments: tuple[Any, ...]
     n_tries: int = 0
+    began: float = 0.0
     done: Future[Any] = field(default_factory=Future)
 
 
@@ -47,10 +50,21 @@ class ComputeProcess:
     Args:
         task: what it computes with.
         idle_seconds: after which it is ended, if nobody has needed it.
+        silent_seconds: after which it is killed, if it should be at work and does not give a sign
+            of life: it hangs, or was stopped.
+        longest: seconds after which it is killed, if it has not answered what somebody waits for.
     """
 
-    def __init__(self, task: ComputingTask, idle_seconds: float) -> None:
+    def __init__(
+        self,
+        task: ComputingTask,
+        idle_seconds: float,
+        *,
+        silent_seconds: float = 60.0,
+        longest: float = 600.0,
+    ) -> None:
         self._task, self._idle_seconds = task, idle_seconds
+        self._silent_seconds, self._longest = silent_seconds, longest
         self._lock = threading.Lock()
         self._child: _Child | None = None
         self._closed = False
@@ -107,6 +121,13 @@ class ComputeProcess:
                 child.end()
                 release_memory()
 
+    def look_after(self) -> None:
+        """See `Compute`: a process that hangs is killed, and what it was at is done again."""
+        child = self._child
+        if child is not None and child.is_stuck(self._silent_seconds, self._longest):
+            _LOG.warning("the process that computes hangs, and is killed")
+            child.process.kill()
+
     @property
     def pid(self) -> int | None:
         """Of the process, if there is one."""
@@ -138,8 +159,11 @@ class _Child:
             [sys.executable, "-m", "trustream.service.compute_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # Ctrl-C in a terminal is for the service, also while Python starts there.
+            start_new_session=True,
         )
         self.status: int | None = None
+        self._heard: float | None = None
         self._on_end = on_end
         self._lock = threading.Lock()
         self._waiting: dict[int, _Call] = {}
@@ -156,6 +180,7 @@ class _Child:
     def ask(self, call: _Call) -> None:
         """Send a question; the thread that hears answers it."""
         with self._lock:
+            call.began = time.monotonic()
             self._number += 1
             number = self._number
             self._waiting[number] = call
@@ -165,6 +190,21 @@ class _Child:
     def is_busy(self) -> bool:
         """Whether it has not answered all."""
         return bool(self._waiting)
+
+    def is_stuck(self, silent_seconds: float, longest: float) -> bool:
+        """Whether it is at work, and silent for too long, or at something for too long."""
+        with self._lock:
+            waiting = list(self._waiting.values())
+        now, heard = time.monotonic(), self._heard
+        if not waiting:
+            return False
+        since = min(call.began for call in waiting)
+        if heard is None:
+            is_silent = now - since > max(silent_seconds, _TO_START)
+        else:
+            is_silent = now - max(heard, since) > silent_seconds
+        slowest = [call.began for call in waiting if call.name not in UNHURRIED]
+        return is_silent or now - min(slowest, default=now) > longest
 
     def unanswered(self) -> list[_Call]:
         """What it was asked and has not answered, after its end."""
@@ -211,6 +251,9 @@ class _Child:
         """Give an answer to who waits for it; returns whether there was one."""
         if reply is None:
             return False
+        self._heard = time.monotonic()
+        if reply.number == ALIVE:
+            return True
         value, error = reply.value, reply.error
         if isinstance(value, Answer):
             try:

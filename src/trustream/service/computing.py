@@ -38,6 +38,12 @@ OPERATIONS = (
 )  # fmt: skip
 
 
+# Of those, what nobody waits for: it takes as long as it takes.
+UNHURRIED = frozenset({"load", "report"})
+# The number of an answer to nothing, by which a process says that it lives.
+ALIVE = 0
+
+
 @dataclass(frozen=True, slots=True)
 class ComputingTask:
     """What is computed with.
@@ -82,6 +88,9 @@ class Compute(Protocol):
     def rest(self) -> None:
         """Called now and then, to give up what nobody has needed for a while."""
 
+    def look_after(self) -> None:
+        """Called now and then, to see to it that what was begun gets done."""
+
     def close(self) -> None:
         """End."""
 
@@ -119,6 +128,9 @@ class Computing:
 
     def rest(self) -> None:
         """See `Compute`: what is loaded stays."""
+
+    def look_after(self) -> None:
+        """See `Compute`: threads cannot be looked after."""
 
     def close(self) -> None:
         """Wait for what was begun, and close the store."""

@@ -18,6 +18,7 @@ from trustream.service.documents_in import Before, DocumentsIn, is_for_compiled_
 from trustream.service.events import Events
 from trustream.service.problem_error import ProblemError
 from trustream.service.published_model import no_model, unreadable_model
+from trustream.service.rate_limit import RateLimit
 from trustream.service.readers import Readers
 from trustream.service.settings import ServiceSettings
 from trustream.service.shown_report import ShownReport
@@ -28,6 +29,8 @@ from trustream.store.protocol import Store
 from trustream.store.records import Record
 
 COOKIE = "trustream_session"
+# Times that a request waits for an answer, after which what computes is taken to be stuck.
+_FORGOTTEN = 10
 
 
 class Context:
@@ -47,12 +50,14 @@ class Context:
         self._parser, self._documents_in = Readers(settings.store, 1), DocumentsIn()
         with open_store(settings.store, create=False) as store:
             self.store_settings = store.settings
-            self.title = store_title(store)
+            self.title, self._name = store_title(store), store.name
         self._compute = self._computing()
         self.watcher = Watcher(settings, self.events, self._compute)
         self.trainer = self._trainer() if settings.train else None
         # What the store keeps of tokens, by the version that was read.
         self._access: tuple[int | None, dict[str, Any]] | None = None
+        # Wrong tokens, of one address.
+        self._failures = RateLimit(1.0, 20)
 
     async def start(self) -> None:
         """Begin."""
@@ -82,12 +87,24 @@ class Context:
             settings.store, settings.model, self.title, settings.sample, settings.n_readers
         )
         if settings.compute_apart:
-            return ComputeProcess(task, settings.idle_seconds)
+            longest = _FORGOTTEN * settings.answer_seconds
+            return ComputeProcess(
+                task, settings.idle_seconds, silent_seconds=settings.silent_seconds, longest=longest
+            )
         return Computing(task)
 
     async def compute(self, name: str, *arguments: Any) -> Any:
-        """What an operation of `Computing` returns."""
-        return await asyncio.wrap_future(self._compute.submit(name, *arguments))
+        """What an operation of `Computing` returns; a problem if it takes too long."""
+        done = asyncio.wrap_future(self._compute.submit(name, *arguments))
+        try:
+            return await asyncio.wait_for(done, self.settings.answer_seconds)
+        except TimeoutError:
+            raise ProblemError(
+                503,
+                "busy",
+                "what computes with topics does not answer in time: try again",
+                headers={"Retry-After": "5"},
+            ) from None
 
     async def records(
         self, body: bytes, kind: str, key: str | None, before: Before
@@ -105,6 +122,9 @@ class Context:
         score: float | None = None
 
         def tell(state: dict[str, Any]) -> None:
+            if state["problem"] is not None:
+                # Where the store is, is for those who run the service.
+                state = state | {"problem": state["problem"].replace(self._name, self.title)}
             watcher.training = state
             watcher.send_trainer()
 
@@ -160,13 +180,27 @@ class Context:
         secret = bearer(request) or request.cookies.get(COOKIE)
         if not secret or len(secret) > 500:
             return None
-        return await self.readers.run(lambda store: self._find(store, secret))
+        return await self.find_token(secret)
 
     def _find(self, store: Store, secret: str) -> Token | None:
         version, known = store.saved_version(access.SAVED), self._access
         if known is None or known[0] != version:
             known = self._access = version, access.load(store)
         return access.lookup(known[1], secret)
+
+    def count_failure(self, request: Request) -> None:
+        """Note a wrong token; a problem if there were too many from the same address."""
+        if not self._failures.allows(request.client.host if request.client else ""):
+            raise ProblemError(
+                429,
+                "too-many-failures",
+                "too many wrong tokens: slow down",
+                headers={"Retry-After": "5"},
+            )
+
+    async def find_token(self, secret: str) -> Token | None:
+        """What a token or a session allows; None if it is not valid."""
+        return await self.readers.run(lambda store: self._find(store, secret))
 
     @staticmethod
     def no_token() -> ProblemError:
@@ -177,6 +211,11 @@ class Context:
             "this service asks for a token: send it as Authorization: Bearer ..., or log in",
             headers={"WWW-Authenticate": 'Bearer realm="trustream"'},
         )
+
+    async def still_allows(self, request: Request, scope: Scope) -> bool:
+        """Whether the token of a request that takes long is valid as it was when it began."""
+        token = await self.sender(request)
+        return token is not None and token.allows(scope)
 
     async def require(self, request: Request, scope: Scope) -> Token:
         """The token of a request that allows something; a problem if it does not."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -215,7 +216,8 @@ def _values(body: bytes) -> list[tuple[int | None, int | None, Any]]:
     try:
         value = parsed(text, MAX_DEPTH)
     except InvalidValue as error:
-        raise ProblemError(400, "malformed-body", f"the body is {error}") from None
+        verb = "" if str(error).startswith("has ") else "is "
+        raise ProblemError(400, "malformed-body", f"the body {verb}{error}") from None
     if isinstance(value, list):
         return [(None, place, one) for place, one in enumerate(value)]
     return [(None, None, value)]
@@ -258,10 +260,23 @@ def _refusal(faults: Sequence[dict[str, Any]], before: Before = NOTHING) -> Prob
     return ProblemError(422, "invalid-document", detail, faults)
 
 
-def check_idempotency_key(key: str | None) -> str | None:
-    """The key, if it leaves room for the place of a record in an append id."""
+def checked_key(key: str | None, owner: str) -> str | None:
+    """What append ids of a request begin with, made of its key; a problem if that is no key.
+
+    Clients choose keys without knowing of each other: each name of a token has its own.
+
+    Args:
+        key: the header of the request; None if it has none.
+        owner: name of the token; empty without one.
+
+    >>> checked_key("import-7", ""), checked_key("import-7", "crawler")
+    ('import-7', '7ed401ef:import-7')
+    """
+    # There is room for the name, and for the place of a record.
     longest = MAX_CHARACTERS - 20
     if key is not None and not (1 <= len(key) <= longest and key.isprintable()):
         fault = {"field": "Idempotency-Key", "message": f"expected 1 to {longest} characters"}
         raise ProblemError(422, "invalid-request", f"Idempotency-Key: {fault['message']}", [fault])
-    return key
+    if key is None or not owner:
+        return key
+    return f"{hashlib.blake2b(owner.encode(), digest_size=4).hexdigest()}:{key}"

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 from typing import Any
 
 # Events that wait for a slow listener, at most; then it is cut off, and begins anew.
 _WAITING = 256
 # Seconds after which something is sent, so that both ends notice a cut.
 INTERVAL = 10.0
+# Seconds after which it is asked again whether somebody may listen.
+_ASKED = 2.0
+
+
+@dataclass(eq=False)
+class _Listener:
+    """Somebody who listens, what waits for them, and who answers for them."""
+
+    owner: str
+    queue: asyncio.Queue[bytes | None] = field(default_factory=lambda: asyncio.Queue(_WAITING))
 
 
 class Events:
@@ -23,7 +35,8 @@ class Events:
     def __init__(self, most: int) -> None:
         self.most = most
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._listeners: set[asyncio.Queue[bytes | None]] = set()
+        # The oldest first.
+        self._listeners: dict[_Listener, None] = {}
         self._last: dict[str, bytes] = {}
         self._number = 0
 
@@ -45,42 +58,75 @@ class Events:
         self._number += 1
         event = encoded(name, data, self._number)
         self._last[name] = event
-        for queue in list(self._listeners):
+        for listener in list(self._listeners):
             try:
-                queue.put_nowait(event)
+                listener.queue.put_nowait(event)
             except asyncio.QueueFull:
-                self._cut(queue)
+                self._cut(listener)
 
-    def _cut(self, queue: asyncio.Queue[bytes | None]) -> None:
-        self._listeners.discard(queue)
-        while not queue.empty():
-            queue.get_nowait()
-        queue.put_nowait(None)
+    def _cut(self, listener: _Listener) -> None:
+        self._listeners.pop(listener, None)
+        while not listener.queue.empty():
+            listener.queue.get_nowait()
+        listener.queue.put_nowait(None)
 
     def stop(self) -> None:
         """End all streams."""
-        for queue in list(self._listeners):
-            self._cut(queue)
+        for listener in list(self._listeners):
+            self._cut(listener)
 
-    async def listen(self, hello: dict[str, Any]) -> AsyncIterator[bytes]:
-        """What a listener is sent: how things are now, and then what happens."""
-        queue: asyncio.Queue[bytes | None] = asyncio.Queue(_WAITING)
-        self._listeners.add(queue)
+    def makes_room(self, owner: str) -> bool:
+        """Whether another listener can be taken on.
+
+        If there are too many, the oldest of who has most makes room for somebody who has fewer, so
+        that nobody can shut others out.
+        """
+        if self.n_listeners < self.most:
+            return True
+        counts = Counter(listener.owner for listener in self._listeners)
+        ((greediest, n),) = counts.most_common(1)
+        if counts[owner] + 1 >= n:
+            return False
+        self._cut(next(one for one in self._listeners if one.owner == greediest))
+        return True
+
+    async def listen(
+        self,
+        hello: dict[str, Any],
+        owner: str = "",
+        may_listen: Callable[[], Awaitable[bool]] | None = None,
+    ) -> AsyncIterator[bytes]:
+        """What a listener is sent: how things are now, and then what happens.
+
+        Args:
+            hello: the first event.
+            owner: who answers for the listener.
+            may_listen: asked again and again; the stream ends when it says no.
+        """
+        listener, clock = _Listener(owner), asyncio.get_running_loop().time
+        self._listeners[listener] = None
+        sent = asked = clock()
         try:
             yield b"retry: 1000\n" + encoded("hello", hello, self._number)
             for event in list(self._last.values()):
                 yield event
             while True:
+                wait = INTERVAL - (clock() - sent) if may_listen is None else _ASKED
                 try:
-                    event_or_end = await asyncio.wait_for(queue.get(), INTERVAL)
+                    found = await asyncio.wait_for(listener.queue.get(), max(wait, 0.0))
                 except TimeoutError:
-                    yield b": still there\n\n"
-                    continue
-                if event_or_end is None:
+                    found = b""
+                if may_listen is not None and clock() - asked >= _ASKED:
+                    if not await may_listen():
+                        return
+                    asked = clock()
+                if found is None:
                     return
-                yield event_or_end
+                if found or clock() - sent >= INTERVAL:
+                    sent = clock()
+                    yield found or b": still there\n\n"
         finally:
-            self._listeners.discard(queue)
+            self._listeners.pop(listener, None)
 
 
 def encoded(name: str, data: dict[str, Any], number: int) -> bytes:

@@ -6,18 +6,18 @@ that every answer, also to those, has the headers that a browser should see.
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import time
 from urllib.parse import parse_qs, urlsplit
 
 from fastapi import Request
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from trustream.service.context import Context
 from trustream.service.line_parts import LONGEST, PART
 from trustream.service.problem_error import ProblemError
 from trustream.service.rate_limit import RateLimit
+from trustream.service.request_body import PendingBytes, RequestBody, drain
 from trustream.service.settings import ServiceSettings
 
 # What a browser may do with an answer. No script or style that is not a file of ours.
@@ -47,8 +47,6 @@ _SMALL_BODY, _LOGIN_BODY = 8 * 2**20, 4096
 # Bytes of a body that are read to the end although the request is refused, so that its sender
 # gets to see why.
 _DRAINED = 2**20
-# A body has more time if more than this many bytes per second arrive.
-_SLOWEST = 50_000.0
 
 
 class Guards:
@@ -57,11 +55,9 @@ class Guards:
     def __init__(self, app: ASGIApp, settings: ServiceSettings) -> None:
         self._app, self._settings = app, settings
         self._hosts = frozenset(host.lower() for host in settings.hosts)
-        self._pending = 0
+        self._pending = PendingBytes(settings.max_pending)
         rate = settings.requests_per_second
         self._rate = None if rate is None else RateLimit(rate, settings.burst)
-        # Wrong tokens, of one address.
-        self._failures = RateLimit(1.0, 20)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -83,10 +79,11 @@ class Guards:
             await send(message)
 
         headers = Headers(scope=scope)
-        body: _Body | None = None
+        body: RequestBody | None = None
         try:
             self._check(scope, headers)
-            body = _Body(receive, self, self._limit(scope["path"]))
+            limit = self._limit(scope["path"])
+            body = RequestBody(receive, self._pending, self._settings.body_seconds, limit)
             await self._authenticate(scope)
             if scope["method"] not in _READS:
                 if _comes_in_parts(scope):
@@ -108,7 +105,7 @@ class Guards:
                 raise
         finally:
             if body is not None:
-                self._pending -= body.size
+                body.release()
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         """Everything that can be said without the store."""
@@ -173,17 +170,13 @@ class Guards:
         path = scope["path"]
         if not self._settings.requires_token or path in _OPEN or path.startswith("/static/"):
             return
-        client = (scope.get("client") or ("", 0))[0]
         request = Request(scope)
-        context = scope["app"].state.context
+        context: Context = scope["app"].state.context
         token = await context.sender(request)
         if token is None:
             # Who has a token is let in all the same: many may come through one proxy.
-            tried = request.headers.get("authorization") or request.cookies
-            if tried and not self._failures.allows(client):
-                raise ProblemError(
-                    429, "too-many-failures", "too many wrong tokens: slow down", headers=_retry(5)
-                )
+            if request.headers.get("authorization") or request.cookies:
+                context.count_failure(request)
             raise context.no_token()
         scope.setdefault("state", {})["token"] = token
 
@@ -203,92 +196,10 @@ class Guards:
             response.headers["Connection"] = "close"
         elif length != "0":
             if length.isdigit() and int(length) <= _DRAINED:
-                await _drain(receive)
+                await drain(receive)
             else:
                 response.headers["Connection"] = "close"
         await response(scope, receive, send)
-
-    def reserve(self, n: int) -> None:
-        """Let a body take so many bytes of memory more."""
-        if self._pending + n > self._settings.max_pending:
-            raise ProblemError(
-                503, "busy", "too many bodies wait to be stored: try again", headers=_retry(1)
-            )
-        self._pending += n
-
-    @property
-    def body_seconds(self) -> float:
-        """How long a body may take."""
-        return self._settings.body_seconds
-
-
-class _Body:
-    """The body of a request, read as a whole before the application sees anything of it."""
-
-    def __init__(self, receive: Receive, guards: Guards, limit: int) -> None:
-        self._receive, self._guards, self._limit = receive, guards, limit
-        self._parts: list[bytes] = []
-        self.size = 0
-        self._given = self._ended = False
-        # Bytes that came, and seconds that were spent waiting for them.
-        self._received, self._waited = 0, 0.0
-
-    async def read(self, headers: Headers) -> None:
-        """Read it; a problem if it is too large or too slow."""
-        length = headers.get("content-length", "0")
-        if not length.isdigit():
-            raise ProblemError(400, "malformed-body", f"Content-Length is {length!r:.60}")
-        if int(length) > self._limit:
-            raise self._too_large()
-        more = True
-        while more:
-            message = await self._next()
-            part = message.get("body", b"")
-            if self.size + len(part) > self._limit:
-                raise self._too_large()
-            self.reserve(len(part))
-            self._parts.append(part)
-            more = message.get("more_body", False)
-
-    def reserve(self, n: int) -> None:
-        """Take so many bytes of memory more, until the request is answered."""
-        self._guards.reserve(n)
-        self.size += n
-
-    async def pass_on(self) -> Message:
-        """Give the body to the application as it comes, which keeps little of it."""
-        return await self._receive() if self._ended else await self._next()
-
-    async def _next(self) -> Message:
-        """The next of the body, if it comes in time."""
-        began = time.monotonic()
-        left = self._guards.body_seconds + self._received / _SLOWEST - self._waited
-        try:
-            message = await asyncio.wait_for(self._receive(), max(left, 0.001))
-        except TimeoutError:
-            raise ProblemError(408, "too-slow", "the body did not arrive in time") from None
-        if message["type"] == "http.disconnect":
-            raise ProblemError(400, "disconnected", "the connection was closed")
-        self._waited += time.monotonic() - began
-        self._received += len(message.get("body", b""))
-        self._ended = not message.get("more_body", False)
-        return message
-
-    def _too_large(self) -> ProblemError:
-        return ProblemError(
-            413,
-            "too-large",
-            f"the body is longer than {self._limit:,} bytes: send several requests, or documents "
-            "as lines to /api/v1/documents?in_parts=true",
-        )
-
-    async def replay(self) -> Message:
-        """Give the body to the application, at once; then wait as before."""
-        if self._given:
-            return await self._receive()
-        self._given = True
-        body, self._parts = b"".join(self._parts), []
-        return {"type": "http.request", "body": body, "more_body": False}
 
 
 def _comes_in_parts(scope: Scope) -> bool:
@@ -297,18 +208,6 @@ def _comes_in_parts(scope: Scope) -> bool:
         return False
     asked = parse_qs(scope["query_string"].decode("latin-1")).get("in_parts", [""])[-1]
     return asked.lower() in _YES
-
-
-async def _drain(receive: Receive) -> None:
-    async def all_of_it() -> None:
-        message: Message = {"more_body": True}
-        while message.get("more_body", False):
-            message = await receive()
-
-    try:
-        await asyncio.wait_for(all_of_it(), 5.0)
-    except TimeoutError:
-        pass
 
 
 def _retry(seconds: int) -> dict[str, str]:

@@ -93,22 +93,30 @@ def history(
 def changes(store: Store, name: str, since: float, after: dict[str, Any]) -> dict[str, Any]:
     """What changed since a time, see `schemas.Changes`.
 
-    Compared is with the last point before that time, or else the first one after it.
+    Compared is with the last point before that time, or else the first one after it. Topics are
+    compared with the first point from there on that has some.
     """
     # The last slot before may lie far back, if nobody was there to note anything.
     before = points(store, name, None, since)[-1:] or points(store, name, since)[:1]
     found = before[0] if before and before[0]["time"] < after["time"] else None
-    topics = []
-    if found is not None and found["topics"] and after["topics"]:
-        topics = topic_changes(found["topics"], after["topics"], least=0.001)
+    topics, then = [], None
+    if found is not None and after["topics"]:
+        then = found if found["topics"] else _first_with_topics(store, name, found["time"])
+    if then is not None:
+        topics = topic_changes(then["topics"], after["topics"], least=0.001)
     return {
         "since": None if found is None else found["time"],
         "until": after["time"],
         "before": None if found is None else _bare(found),
         "after": _bare(after),
         "topics": topics,
+        "topics_since": None if then is None else then["time"],
         "retention": RETENTION,
     }
+
+
+def _first_with_topics(store: Store, name: str, since: float) -> dict[str, Any] | None:
+    return next((point for point in points(store, name, since) if point["topics"]), None)
 
 
 def _bare(point: dict[str, Any]) -> dict[str, Any]:

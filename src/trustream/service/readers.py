@@ -8,7 +8,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from trustream.store import open_store
+from trustream.service.store_handle import StoreHandle
 from trustream.store.protocol import Store
 
 T = TypeVar("T")
@@ -22,6 +22,7 @@ class Readers:
         n: threads.
 
     >>> import tempfile, asyncio
+    >>> from trustream.store import open_store
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     open_store(f"{folder}/topics.db").close()
     ...     readers = Readers(f"{folder}/topics.db", 2)
@@ -33,7 +34,7 @@ class Readers:
     def __init__(self, url: str, n: int) -> None:
         self._url = url
         self._local = threading.local()
-        self._opened: list[Store] = []
+        self._opened: list[StoreHandle] = []
         self._pool = ThreadPoolExecutor(n, "trustream-reader")
 
     async def run(self, work: Callable[[Store], T]) -> T:
@@ -45,14 +46,14 @@ class Readers:
         return self._pool.submit(self._call, work)
 
     def _call(self, work: Callable[[Store], T]) -> T:
-        store = getattr(self._local, "store", None)
-        if store is None:
-            store = self._local.store = open_store(self._url, create=False)
-            self._opened.append(store)
-        return work(store)
+        handle: StoreHandle | None = getattr(self._local, "handle", None)
+        if handle is None:
+            handle = self._local.handle = StoreHandle(self._url)
+            self._opened.append(handle)
+        return handle.call(work)
 
     def close(self) -> None:
         """Wait for what is being read, and close all handles."""
         self._pool.shutdown(wait=True, cancel_futures=True)
-        for store in self._opened:
-            store.close()
+        for handle in self._opened:
+            handle.close()

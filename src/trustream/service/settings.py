@@ -26,6 +26,9 @@ class ServiceSettings:
             needed: a service that nobody asks anything is small then. A tokeniser that was
             registered in this process alone is not known there.
         idle_seconds: after which that process is ended, if nobody has needed it.
+        silent_seconds: without a sign of life, after which that process is killed and started
+            again, if it is needed.
+        answer_seconds: that a request waits for what is computed.
         n_readers: threads, each with a store of its own, that answer requests.
         sample: documents that the report is computed from, at most; more are sampled.
         report_every: seconds between two reports, at least.
@@ -52,6 +55,8 @@ class ServiceSettings:
     n_jobs: int | None = None
     compute_apart: bool = False
     idle_seconds: float = 60.0
+    silent_seconds: float = 60.0
+    answer_seconds: float = 60.0
     n_readers: int = 4
     sample: int = 5000
     report_every: float = 10.0

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from trustream.service.training_child import HELD
+from trustream.service.training_child import HELD, UNPREPARED
 
 _LOG = logging.getLogger("trustream.service")
 # Seconds until it is started again: at first, and at most; and after which a run counts as good.
@@ -83,12 +83,14 @@ class TrainerProcess:
                 break
             if time.monotonic() - began > _GOOD:
                 pause = _FIRST
-            problem = problem or f"the trainer ended with status {status}"
+            ended = _ended(status)
             if status == HELD:
-                self._tell("waiting", None, problem)
+                self._tell("waiting", None, problem or ended)
             else:
-                _LOG.warning("%s; it is started again in %.1f seconds", problem, pause)
-                self._tell("restarting", None, problem)
+                _LOG.warning("%s; it is started again in %.1f seconds", problem or ended, pause)
+                # Errors of databases tell of files and machines: those are for the log.
+                known = problem if status == UNPREPARED else None
+                self._tell("restarting", None, known or f"{ended}; the log of the service says why")
             # The lease of another one is asked for again soon: that costs little.
             self._stop.wait(_HELD_PAUSE if status == HELD else pause)
             pause = _FIRST if status == HELD else min(2 * pause, _LAST)
@@ -101,6 +103,8 @@ class TrainerProcess:
             [sys.executable, "-m", "trustream.service.training_child"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
+            # Ctrl-C in a terminal is for the service, also while Python starts there.
+            start_new_session=True,
             text=True,
             encoding="utf-8",
         )
@@ -129,6 +133,17 @@ class TrainerProcess:
         process.stdout.close()
         _close(process)
         return process.wait(), problem
+
+
+def _ended(status: int) -> str:
+    """How a process ended, in words.
+
+    >>> _ended(1), _ended(-9)
+    ('the trainer ended with status 1', 'the trainer was ended by signal 9')
+    """
+    if status < 0:
+        return f"the trainer was ended by signal {-status}"
+    return f"the trainer ended with status {status}"
 
 
 def _close(process: subprocess.Popen[str]) -> None:

@@ -27,9 +27,9 @@ def main() -> int:
     # Ctrl-C in a terminal is for the service, which ends this in its own way.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     asked = json.loads(sys.stdin.readline())
-    stop = threading.Event()
+    stop, begun = threading.Event(), threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    threading.Thread(target=_wait_for_end, args=(stop,), daemon=True).start()
+    threading.Thread(target=_wait_for_end, args=(stop, begun), daemon=True).start()
     from trustream.store import LeaseHeldError, StoreError, open_store
     from trustream.streaming.published import MissingModelError
     from trustream.streaming.training_run import TrainingProgress, prepared_trainer, train
@@ -64,6 +64,7 @@ def main() -> int:
             _say(state="waiting")
 
     try:
+        begun.set()
         with open_store(asked["store"], create=False) as store:
             options = {name: asked[name] for name in ("checkpoint_every", "n_jobs")}
             with prepared_trainer(store, asked["model"], **options) as trainer:
@@ -75,16 +76,19 @@ def main() -> int:
     except MissingModelError as error:
         _say(problem=str(error))
         return UNPREPARED
-    except StoreError as error:
-        _say(problem=str(error))
+    except (StoreError, ValueError, OSError, MemoryError) as error:
+        # Of the store, of a checkpoint that is damaged, or of the machine: no fault of the code.
+        _say(problem=str(error) or type(error).__name__)
         return 1
     return 0
 
 
-def _wait_for_end(stop: threading.Event) -> None:
+def _wait_for_end(stop: threading.Event, begun: threading.Event) -> None:
     with contextlib.suppress(OSError, ValueError):
         while sys.stdin.readline():
             pass
+    if not begun.is_set():
+        os._exit(0)  # it is still loading, and there is nothing to save
     stop.set()
     time.sleep(_TO_END)
     os._exit(1)

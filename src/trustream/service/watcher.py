@@ -18,7 +18,7 @@ from trustream.service.problem_error import ProblemError
 from trustream.service.published_model import Published, UnreadableModelError, versions
 from trustream.service.settings import ServiceSettings
 from trustream.service.shown_report import ShownReport
-from trustream.store import open_store
+from trustream.service.store_handle import StoreHandle
 from trustream.store.errors import StoreError
 from trustream.store.protocol import Store
 from trustream.store.records import Totals
@@ -91,12 +91,10 @@ class Watcher:
 
     def _run(self, work: Any) -> None:
         """Do some work with a store again and again, also after the database went away."""
-        store: Store | None = None
+        store = StoreHandle(self._settings.store)
         while not self._stop.is_set():
             try:
-                if store is None:
-                    store = open_store(self._settings.store, create=False)
-                work(store)
+                store.call(work)
                 self.problem = None
             except StoreError as error:
                 if self.problem is None and not self._stop.is_set():
@@ -108,12 +106,12 @@ class Watcher:
                 _LOG.exception("watching the store failed; trying again")
                 self._stop.wait(1.0)
             self._stop.wait(self._settings.poll)
-        if store is not None:
-            store.close()
+        store.close()
 
     # --- looking
 
     def _look(self, store: Store) -> None:
+        self._compute.look_after()
         self._look_at_totals(store.totals())
         found = versions(store, self._settings.model)
         if found is not None and found != self._refused:

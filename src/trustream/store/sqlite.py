@@ -16,14 +16,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from trustream import _open_databases
-from trustream._open_databases import Identity, identity
 from trustream.store.addresses import shown_address
 from trustream.store.database import FirstSettings, T
 from trustream.store.errors import MissingStoreError, StoreError
 from trustream.store.fork_safety import remember
 from trustream.store.migrations import missing
 from trustream.store.sqlite_errors import close_cursors, explained, is_code
-from trustream.store.sqlite_files import Files, check_path
+from trustream.store.sqlite_files import Files, Identity, check_path, identity
 from trustream.store.sqlite_tables import SqliteTables
 
 # Seconds that a writer waits for others, and after how many it hears an interrupt meanwhile.
@@ -77,7 +76,6 @@ class SqliteDatabase(SqliteTables):
         self._references = sys.maxsize
         # When to try again to begin the log at its start, after readers were in the way.
         self._try_again = 0.0
-        self._is_closed = False
         # Whether the last transaction overwrote what it removed.
         self._overwrites = False
         if sqlite3.sqlite_version_info < (3, 35):
@@ -86,6 +84,7 @@ class SqliteDatabase(SqliteTables):
             )
         new = check_path(Path(path), create)
         remember(self)
+        _open_databases.remember(self._files)
         with self.lock:
             try:
                 self._connection = self._connect(new)
@@ -107,14 +106,9 @@ class SqliteDatabase(SqliteTables):
                 "in it any more; fork at another time, or start processes anew (spawn)"
             )
         address = f"{Path(self._files.path).as_uri()}?mode={'rwc' if new else 'rw'}"
-        with _open_databases.OPENING:
-            connection = sqlite3.connect(
-                address, uri=True, timeout=_SLICE, isolation_level=None, check_same_thread=False
-            )
-            # Before the first lock is taken.
-            self._files.note()
-            _open_databases.remember(self)
-        return connection
+        return sqlite3.connect(
+            address, uri=True, timeout=_SLICE, isolation_level=None, check_same_thread=False
+        )
 
     def _set_up(self, create: bool, first: FirstSettings) -> None:
         self._files.note()
@@ -278,15 +272,10 @@ class SqliteDatabase(SqliteTables):
 
     # --- life
 
-    @property
-    def identity(self) -> Identity:
-        """Of the file; None if it is closed."""
-        return None if self._is_closed else self._files.known
-
     def close(self) -> None:
         """Let go of the file."""
         self._connection.close()
-        self._is_closed = True
+        self._files.close()
 
     def leave(self, *, quiet: bool) -> None:
         """Let go of it in a child that was forked."""
@@ -296,8 +285,6 @@ class SqliteDatabase(SqliteTables):
         # transaction, that would end it.
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
         _SPOILT.append(self._files.known)
-        # Locks are the parent's.
-        self._is_closed = True
         if quiet and idle:
             # In a thread, because it hangs for ever if another thread of the parent, which is not
             # there in the child, used SQLite for something else at that moment.

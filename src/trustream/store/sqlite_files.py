@@ -10,12 +10,13 @@ import os
 import time
 from pathlib import Path
 
-from trustream._open_databases import Identity, identity
 from trustream.store.addresses import shown_address
 from trustream.store.errors import MissingStoreError, StoreError
 
 # Seconds for which a look at the files is enough: it takes a few percent of a small read.
 LATELY = 0.1
+# Tells a file from all others, whatever its name; None if there is no file.
+Identity = tuple[int, int] | None
 
 
 class Files:
@@ -38,6 +39,7 @@ class Files:
         self.known: Identity = None
         self._known_log: Identity = None
         self._known_index: Identity = None
+        self._is_open = True
         # What was found to be wrong with the log or its index; it stays wrong.
         self._lost: str | None = None
         self.log_bytes, self._looked = 0, 0.0
@@ -49,6 +51,16 @@ class Files:
     def note_all(self) -> None:
         """Remember the log and its index, which stay as long as anybody has the store open."""
         self._known_log, self._known_index = identity(self._log), identity(self._index)
+
+    def in_use(self) -> tuple[Identity, ...]:
+        """The files that SQLite has open and locks."""
+        if not self._is_open:
+            return ()
+        return self.known, self._known_log, self._known_index
+
+    def close(self) -> None:
+        """Note that SQLite has let go of them."""
+        self._is_open = False
 
     def fault_lately(self) -> str | None:
         """What is wrong with the files; they are not looked at again if that was just done."""
@@ -82,6 +94,15 @@ class Files:
         if (log.st_dev, log.st_ino) != self._known_log:
             self._lost = f"another file is in the place of {self._log}"
         return self._lost
+
+
+def identity(path: str) -> Identity:
+    """The identity of a file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def check_path(path: Path, create: bool) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from trustream import persist
-from trustream._open_databases import is_sqlite
+from trustream._open_databases import is_in_use
 from trustream.store import open_store
 from trustream.store.protocol import Store
 from trustream.streaming.published import (
@@ -19,6 +20,8 @@ from trustream.streaming.published import (
     models_there,
 )
 from trustream.tokenisers import Specification
+
+_SQLITE_HEADER = b"SQLite format 3"
 
 
 @dataclass(frozen=True)
@@ -253,8 +256,21 @@ def is_store(source: str) -> bool:
     >>> is_store("postgresql://localhost/topics"), is_store("articles.jsonl")
     (True, False)
     """
-    return _is_address(source) or is_sqlite(source)
+    return _is_address(source) or _is_sqlite(source)
 
 
 def _is_address(source: str) -> bool:
     return "://" in source or source.startswith(("env:", "@"))
+
+
+def _is_sqlite(path: str) -> bool:
+    # Not a pipe, which would be waited for.
+    if not os.path.isfile(path):
+        return False
+    if is_in_use(path):
+        return True
+    try:
+        with open(path, "rb") as file:
+            return file.read(len(_SQLITE_HEADER)) == _SQLITE_HEADER
+    except OSError:
+        return False

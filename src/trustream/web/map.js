@@ -4,6 +4,9 @@ import { drawn, element, fitted, followWidth, moved, textWidth } from "./dom.js"
 import { percent } from "./numbers.js";
 
 const LABEL_SIZE = 12;
+// Circles are this part of the sum of their radii apart, if so many rounds of moving are enough.
+const CLEAR = 0.92;
+const ROUNDS = 60;
 
 // topicMap({onSelect}) has an element and update(data, selected), with ids of topics.
 export function topicMap({ onSelect }) {
@@ -92,8 +95,8 @@ export function topicMap({ onSelect }) {
       const same = now !== null && now.data === data;
       now = { data, selected };
       note.textContent =
-        `Circles that are near have similar words; their area is the share of tokens. Two ` +
-        `dimensions show ${percent(data.explained, 0)} of the squared distances.`;
+        `Circles that are near have similar words, and are moved apart where they would cover each other; their ` +
+        `area is the share of tokens. Two dimensions show ${percent(data.explained, 0)} of the squared distances.`;
       if (!same && picture.clientWidth > 0) draw(picture.clientWidth);
       else if (groups.size > 0) mark(picture.contains(document.activeElement));
     },
@@ -102,7 +105,7 @@ export function topicMap({ onSelect }) {
 
 // Where circles and labels are in a picture of this width.
 function placed(topics, width) {
-  const height = Math.round(Math.min(Math.max(0.85 * width, 300), 620));
+  const height = Math.round(Math.min(Math.max(width, 300), 720));
   const margin = Math.min(56, 0.11 * width);
   const xs = topics.map((topic) => topic.position[0]);
   const ys = topics.map((topic) => topic.position[1]);
@@ -119,7 +122,31 @@ function placed(topics, width) {
     y: height / 2 - scale * (topic.position[1] - (bottom + top) / 2),
     radius: Math.min(Math.max(Math.sqrt((area * topic.share) / Math.PI), 4), 0.9 * margin),
   }));
+  moveApart(circles, width, height);
   return { circles, labels: labelled(circles, width, height), width, height };
+}
+
+// Push circles that cover each other apart, a little in each round, until each can be seen.
+function moveApart(circles, width, height) {
+  for (let round = 0; round < ROUNDS; round++) {
+    let moving = false;
+    for (const [i, a] of circles.entries()) {
+      for (const b of circles.slice(i + 1)) {
+        const [dx, dy] = [b.x - a.x, b.y - a.y];
+        const distance = Math.hypot(dx, dy);
+        const missing = CLEAR * (a.radius + b.radius) - distance;
+        if (missing <= 0.5) continue;
+        moving = true;
+        // Those at the same place go ways that their numbers choose.
+        const [x, y] = distance > 0.01 ? [dx / distance, dy / distance] : [Math.cos(i), Math.sin(i)];
+        for (const [circle, way] of [[a, -missing / 4], [b, missing / 4]]) {
+          circle.x = Math.min(Math.max(circle.x + way * x, circle.radius + 2), width - circle.radius - 2);
+          circle.y = Math.min(Math.max(circle.y + way * y, circle.radius + 2), height - circle.radius - 2);
+        }
+      }
+    }
+    if (!moving) return;
+  }
 }
 
 // Labels beside their circles, the largest topics first, as far as there is room.

@@ -7,13 +7,14 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
 from trustream.service import schemas
+from trustream.service.access import Token
 from trustream.service.answers import answer
 from trustream.service.context import appending, context_of
 from trustream.service.documents_in import (
     LINES,
     NOTHING,
     Before,
-    check_idempotency_key,
+    checked_key,
     record_problem,
 )
 from trustream.service.line_parts import line_parts
@@ -62,10 +63,10 @@ _BODY = {
     response_model=schemas.Appended,
     responses=documented(400, 408, 413, 415, 422),
     openapi_extra=_BODY,
-    dependencies=[Depends(appending)],
 )
 async def append_documents(
     request: Request,
+    sender: Annotated[Token, Depends(appending)],
     idempotency_key: Annotated[str | None, Header()] = None,
     in_parts: Annotated[
         bool, Query(description="store lines in parts while they come: they may be any number")
@@ -78,7 +79,7 @@ async def append_documents(
     few megabytes at a time; if something is wrong, `added` says what was added before.
     """
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    key = check_idempotency_key(idempotency_key)
+    key = checked_key(idempotency_key, sender.name)
     if not in_parts:
         added = await _append(request, await request.body(), kind, key, NOTHING)
         return answer(request, added)
@@ -92,6 +93,9 @@ async def _append_parts(request: Request, key: str | None) -> dict[str, int]:
     before, total = NOTHING, dict.fromkeys(_COUNTS, 0)
     try:
         async for part in line_parts(request.stream()):
+            # Lines may come for hours, and a token may be revoked meanwhile.
+            if before.n_lines and not await context_of(request).still_allows(request, "append"):
+                raise context_of(request).no_token()
             added = await _append(request, part, LINES, key, before)
             total = {name: total[name] + added[name] for name in _COUNTS}
             total["sequence"] = added["sequence"]

@@ -29,9 +29,12 @@ async def log_in(request: Request, login: schemas.Login) -> Response:
     context = context_of(request)
     if not context.settings.requires_token:
         return answer(request, _session(context, await context.sender(request)))
-    seconds = context.settings.session_seconds
-    begun = await context.appender.run(lambda store: begin_session(store, login.token, seconds))
+    seconds, begun = context.settings.session_seconds, None
+    # Looked for before anything is changed: who guesses does not keep those who append waiting.
+    if await context.find_token(login.token) is not None:
+        begun = await context.appender.run(lambda store: begin_session(store, login.token, seconds))
     if begun is None:
+        context.count_failure(request)
         raise ProblemError(401, "wrong-token", "the token is unknown, revoked or has expired")
     secret, token = begun
     response = answer(request, _session(context, token))

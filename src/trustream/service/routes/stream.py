@@ -1,7 +1,8 @@
-"""Routes of the stream: status, history, changes, events; health and metrics."""
+"""Routes of the stream: status, history, changes, events."""
 
 from __future__ import annotations
 
+import functools
 import time
 from dataclasses import asdict
 from typing import Annotated, Any
@@ -100,7 +101,8 @@ async def read_changes(request: Request, sender: Sender, since: Time = None) -> 
 async def follow_events(request: Request, sender: Sender) -> Response:
     """What happens, as server-sent events whose data is JSON."""
     context = context_of(request)
-    if context.events.n_listeners >= context.events.most:
+    owner = sender.id or (request.client.host if request.client else "")
+    if not context.events.makes_room(owner):
         raise ProblemError(
             503,
             "too-many-listeners",
@@ -110,4 +112,8 @@ async def follow_events(request: Request, sender: Sender) -> Response:
     context.watcher.warm_up()
     hello: dict[str, Any] = {"now": time.time(), "interval": INTERVAL}
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-    return StreamingResponse(context.events.listen(hello), 200, headers, "text/event-stream")
+    # A token may be revoked, or expire, while its holder listens.
+    asked = context.settings.requires_token
+    may_listen = functools.partial(context.still_allows, request, "read") if asked else None
+    stream = context.events.listen(hello, owner, may_listen)
+    return StreamingResponse(stream, 200, headers, "text/event-stream")

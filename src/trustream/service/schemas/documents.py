@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from trustream.service.schemas.common import Answer, Id
+
+# An answer is many times larger than its request where words are told, and where texts are many.
+_MOST_CHARACTERS, _MOST_TOPICS = 1_000_000, 100_000
 
 
 class DocumentTopic(Answer):
@@ -76,7 +79,22 @@ class InferenceRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
     texts: list[str] = Field(min_length=1, max_length=1000)
     top: int = Field(5, ge=1, le=1000, description="topics to list for each text")
-    words: bool = Field(False, description="whether to tell the topics of words, too")
+    words: bool = Field(
+        False, description="whether to tell the topics of words, too, of a million characters"
+    )
+
+    @model_validator(mode="after")
+    def _is_answerable(self) -> InferenceRequest:
+        if self.words and sum(map(len, self.texts)) > _MOST_CHARACTERS:
+            raise ValueError(
+                f"with words, texts have at most {_MOST_CHARACTERS:,} characters together: send "
+                "several requests"
+            )
+        if len(self.texts) * self.top > _MOST_TOPICS:
+            raise ValueError(
+                f"texts times top is more than {_MOST_TOPICS:,}: send several requests"
+            )
+        return self
 
 
 class InferredText(Answer):

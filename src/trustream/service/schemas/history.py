@@ -49,4 +49,7 @@ class Changes(Answer):
     before: HistoryPoint | None
     after: HistoryPoint
     topics: list[TopicChange] = Field(description="the largest change first")
+    topics_since: float | None = Field(
+        description="time that topics are compared with: later, if there was no model at first"
+    )
     retention: Retention

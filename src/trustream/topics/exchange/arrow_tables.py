@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
+from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from trustream._regular_file import replacement
 from trustream.topics.characteristic_words import label
 from trustream.topics.documents import read
 from trustream.topics.exchange.libraries import needing
@@ -132,19 +133,11 @@ def write_parquet(model: Any, folder: str | Path, documents: Any = None) -> list
         tables["documents"] = documents_to_arrow(topics, documents)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written: dict[Path, Path] = {}
-    try:
-        for name, batches in tables.items():
-            final = folder / f"{name}.parquet"
-            partial = folder / f".{name}.parquet.{os.getpid()}.tmp"
-            written[partial] = final
-            _write(parquet, partial, batches)
-        for partial, final in written.items():
-            os.replace(partial, final)
-    finally:
-        for partial in written:
-            partial.unlink(missing_ok=True)
-    return list(written.values())
+    paths = [folder / f"{name}.parquet" for name in tables]
+    with ExitStack() as stack:
+        for path, batches in zip(paths, tables.values(), strict=True):
+            _write(parquet, stack.enter_context(replacement(path)), batches)
+    return paths
 
 
 def _arrow(purpose: str) -> Any:

@@ -117,11 +117,13 @@ function whole(found) {
     head(["Topic"], ["Change"], ["Share", "figure"], ["Words that came", "minor"], ["Words that went", "minor"]),
     element("tbody", {}, ...topics.map(row)),
   );
-  const began = found.before?.n_topics === null && found.after.n_topics !== null;
+  const others = found.topics_since !== null && found.topics_since !== found.since;
+  const compared = others ? element("p", { class: "note" }, `There was no model at first: topics are compared with ${moment(found.topics_since)}.`) : null;
+  const began = found.topics_since === null && found.before?.n_topics === null && found.after.n_topics !== null;
   const none = element("p", { class: "note" }, began ? "There was no model to compare with then." : "No topic changed.");
   const more = found.topics.length > MOST ? element("p", { class: "note" }, `${count(found.topics.length - MOST)} smaller changes are left out.`) : null;
   return [
-    element("div", { class: "panels" }, panel("The stream", "of-figures whole", figures), panel("Topics, the largest change first", "whole", topics.length ? table : none, more)),
+    element("div", { class: "panels" }, panel("The stream", "of-figures whole", figures), panel("Topics, the largest change first", "whole", compared, topics.length ? table : none, more)),
   ];
 }
 

@@ -8,11 +8,13 @@ import { topicAddress } from "./panel.js";
 const COLOURS = 8;
 const MOST_PIECES = 20000;
 const MOST_WORDS = 200;
+// Proportion of the smallest topic that is listed beside the first.
+const LEAST = 0.001;
 
 // colouredText({topics, segments, words}) is a list of topics, of which one can be pointed out, and
 // the text; without segments the words with their counts.
 export function colouredText({ topics, segments, words }) {
-  const coloured = topics.slice(0, COLOURS);
+  const coloured = topics.slice(0, COLOURS).filter((topic, i) => i === 0 || topic.proportion >= LEAST);
   const colour = new Map(coloured.map((topic, i) => [topic.topic, i]));
   const labels = new Map(topics.map((topic) => [topic.topic, topic.label]));
   const body = segments === null ? counts(words ?? [], colour, labels) : text(segments, colour, labels);
@@ -26,11 +28,11 @@ export function colouredText({ topics, segments, words }) {
     for (const word of body.querySelectorAll("[data-topic]")) word.classList.toggle("pointed", Number(word.dataset.topic) === pointed);
   }
 
-  const rest = topics.slice(COLOURS).reduce((sum, topic) => sum + topic.proportion, 0);
+  const rest = topics.slice(coloured.length).reduce((sum, topic) => sum + topic.proportion, 0);
   const others = element(
     "p",
     { class: "note" },
-    rest > 0.0005 ? `Other topics that are listed have ${percent(rest)}. ` : "",
+    rest > 0.0005 ? `Others have ${percent(rest)}. ` : "",
     "Press a topic to point out its words.",
   );
   return {
@@ -68,7 +70,9 @@ function marked(shown, topic, colour, labels) {
 
 function text(segments, colour, labels) {
   const pieces = [];
-  for (const { text: shown, topic } of segments.slice(0, MOST_PIECES)) {
+  for (const [i, { text: whole, topic }] of segments.slice(0, MOST_PIECES).entries()) {
+    // Lines without anything before the first word are not worth their room.
+    const shown = i === 0 ? whole.replace(/^(?:[^\S\n]*\n)+/, "") : whole;
     pieces.push(topic === null || topic === undefined ? visible(shown) : marked(visible(shown), topic, colour, labels));
   }
   if (segments.length > MOST_PIECES) pieces.push(element("em", {}, " The rest is too long to be shown here."));
