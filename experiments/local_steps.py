@@ -4,8 +4,8 @@ On a cluster a batch has parts. Exact steps share each inner iteration of Algori
 parts; local ones let each part solve the subproblem for itself, in a single exchange
 (`trustream.inference.divided`). Both fit the same articles in the same batches, from the same
 start, with all settings but the number of topics at their defaults. What is learned does not
-depend on the number of workers, so that it is computed here without Ray; `scripts/bench cluster` has
-the times.
+depend on the number of workers, so that it is computed here without Ray; `scripts/bench cluster`
+has the times.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """Figure 2C: a mixture of Gaussians on image patches; trust region, natural gradient, memoized.
 
 All four start from the same place for the same seed. The prior is normal-inverse-Wishart with the
-data's mean and covariance, s = 1 and nu = D + 2 (the paper does not say which it used). The start
-(nor which that was) is wide: each component has the data's covariance and a mean drawn from the
-data's distribution, and weighs as much as a tenth of an equal share of the data. Other starts were
-tried for short whiles: how heavy it is and how far its means lie apart moves every method by
-several nats, and with means close together natural gradient led after a fifth of a pass.
+data's mean and covariance, s = 1 and nu = D + 2 (the paper does not say which it used). Nor does it
+say where components start. There are two starts here, each of which weighs as much as a tenth of an
+equal share of the data. The wide one, which `trustream` has, gives each component the data's
+covariance and a mean drawn from the data's distribution. "points" gives it a patch as its mean and
+a tenth of the data's covariance, so that components differ from the first batch on.
 
 Memoized inference updates lambda after every batch from the first one on, as in the paper, whose
 curve begins before the end of a pass. `trustream` itself waits for a whole pass, because components
@@ -51,7 +51,8 @@ _PAPER: dict[str, Any] = {
     "tau": 10.0,
     "kappa": 0.5,
     "n_inner": 5,
-    # Weight of the start, in equal shares of the data.
+    # Where components start, and the weight of that in equal shares of the data.
+    "starts": ["wide"],
     "start_share": 0.1,
     "epochs": {"TR": 10, "NG": 20, "MO_B500": 20, "MO_B10k": 20},
     "n_points": 40,
@@ -64,6 +65,9 @@ _QUICK = {
     "n_points": 12,
     "n_scored": 20_000,
 }
+_FULL = {**_QUICK, "starts": ["wide", "points"], "n_scored": 10_000, "n_points": 10}
+# Of a component that starts at a patch, in covariances of the data.
+_POINT_SCALE = 0.1
 _SERIES = ("TR", "NG", "MO_B500", "MO_B10k")
 _NAMES = {"TR": "TR", "NG": "NG", "MO_B500": "MO (500)", "MO_B10k": "MO (10,000)"}
 _FILE = ("fig2c_patches_elbo", "epochs", "elbo_nat_per_patch")
@@ -78,10 +82,21 @@ def load(data: Path, settings: Settings) -> tuple[Any, Source]:
 def plan(settings: Settings, n_seeds: int) -> list[Run]:
     """Seed after seed, so that few seeds are a whole figure."""
     return [
-        Run(series, seed, cost=_cost(series, settings))
+        Run(name_of(series, start), seed, {"method": series, "start": start}, cost)
         for seed in range(n_seeds)
+        for start in settings["starts"]
         for series in _SERIES
+        for cost in [_cost(series, settings)]
     ]
+
+
+def name_of(series: str, start: str) -> str:
+    """The series of a method that starts somewhere.
+
+    >>> name_of("TR", "wide"), name_of("TR", "points")
+    ('TR', 'TR_points')
+    """
+    return series if start == "wide" else f"{series}_{start}"
 
 
 def _cost(series: str, settings: Settings) -> float:
@@ -102,7 +117,8 @@ def perform(
 ) -> tuple[list[Point], dict[str, Any]]:
     """The bound at chosen moments, and the most bytes that the method held."""
     n, d = data.shape
-    k, size = settings["n_components"], settings["batch_size"][run.series]
+    method = run.settings["method"]
+    k, size = settings["n_components"], settings["batch_size"][method]
     model = GaussianModel(
         n_components=k,
         n_features=d,
@@ -113,8 +129,12 @@ def perform(
         np.ones(k), data.mean(axis=0), 1.0, np.cov(data, rowvar=False, dtype=np.float64), d + 2.0
     )
     rng = np.random.default_rng(run.seed)
-    state = State(model.initial(prior, rng), prior)
-    n_epochs = settings["epochs"][run.series]
+    if run.settings["start"] == "wide":
+        state = State(model.initial(prior, rng), prior)
+    else:
+        chosen = prior.to_y(data[rng.choice(n, k, replace=False)])
+        state = State(model.start(prior, chosen, _POINT_SCALE * prior.start_scale), prior)
+    n_epochs = settings["epochs"][method]
     n_steps = n_epochs * math.ceil(n / size)
     # Data are in random order, so that the first ones are a sample.
     scored = data[: settings["n_scored"]]
@@ -128,10 +148,10 @@ def perform(
         }
 
     with threads.one_blas_thread():
-        if run.series.startswith("MO"):
+        if method.startswith("MO"):
             steps = _memoized(model, state, data, size, n_epochs, rng)
         else:
-            steps = mixtures.stochastic(model, state, data, run.series, settings, size, rng)
+            steps = mixtures.stochastic(model, state, data, method, settings, size, rng)
         points = []
         for now in mixtures.watch(
             state, steps, n_steps, settings["n_points"], lambda share: tick(run.cost * share)
@@ -168,30 +188,32 @@ def _n_bytes(state: State) -> int:
 
 
 def draw(result: Result) -> Figure:
-    """The bounds over passes, ours and the paper's."""
+    """The bounds over passes, ours and the paper's; a panel for each start."""
     from experiments import plots
 
-    figure = plots.figure(5.2, 3.4)
-    axes = figure.add_subplot()
-    for series in _SERIES:
-        plots.ours(axes, series, *mixtures.band(result.of(series), "epochs", "elbo"))
-        x, y = published.curve(_FILE[0], series, *_FILE[1:])
-        plots.paper(axes, series, x, y, result.source.same_as_paper)
+    starts = result.settings["starts"]
+    figure = plots.figure(2.4 + 2.8 * len(starts), 3.4)
+    panels = figure.subplots(1, len(starts), squeeze=False, sharey=True)[0]
+    for axes, start in zip(panels, starts, strict=True):
+        for series in _SERIES:
+            runs = result.of(name_of(series, start))
+            if runs:
+                plots.ours(axes, series, *mixtures.band(runs, "epochs", "elbo"))
+            x, y = published.curve(_FILE[0], series, *_FILE[1:])
+            plots.paper(axes, series, x, y, result.source.same_as_paper)
+        axes.set(xlim=(0, max(result.settings["epochs"].values())), xlabel="passes over the data")
+        if len(starts) > 1:
+            axes.set_title(_STARTS[start])
     ends = [run.points[-1]["elbo"] for run in result.runs]
-    last = max(result.settings["epochs"].values())
     # The range of the paper's lines, and that of ours where they are elsewhere.
     low, high = min(55.0, *ends), max(68.0, *ends)
-    axes.set(
-        xlim=(0, last),
-        ylim=(low - 3, high + 3),
-        xlabel="passes over the data",
-        ylabel="lower bound [nat/patch]",
-    )
+    panels[0].set(ylim=(low - 3, high + 3), ylabel="lower bound [nat/patch]")
     n_patches = f"{result.settings['n_patches']:,}"
-    axes.set_title(
-        f"{result.source.name},\n{n_patches} patches, log intensities with uniform noise"
+    figure.suptitle(
+        f"{result.source.name},\n{n_patches} patches, log intensities with uniform noise",
+        fontsize=8,
     )
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    panels[-1].legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
     return figure
 
 
@@ -200,28 +222,34 @@ def summarise(result: Result) -> Summary:
     from experiments.plots import LABELS
 
     rows, settings = [], result.settings
-    for series in _SERIES:
-        runs = result.of(series)
-        epochs = settings["epochs"][series]
-        paper = published.value_at(_FILE[0], series, *_FILE[1:], epochs)
-        elbos = [run.points[-1]["elbo"] for run in runs]
-        passes = f"{epochs} pass{'es' if epochs > 1 else ''}"
-        name = LABELS[series]
-        rows.append(
-            (f"{name}, lower bound after {passes}, nat/patch", or_nothing(paper), with_error(elbos))
-        )
-        used = ", ".join(str(run.points[-1]["n_used"]) for run in runs)
-        rows.append((f"{name}, components used, of {settings['n_components']}", "", used))
-        megabytes = max(run.extra["memory_bytes"] for run in runs) / 1e6
-        rows.append((f"{name}, parameters and statistics held, MB", "", f"{megabytes:.1f}"))
+    for start in settings["starts"]:
+        for series in _SERIES:
+            runs = result.of(name_of(series, start))
+            if not runs:
+                continue
+            epochs = settings["epochs"][series]
+            paper = published.value_at(_FILE[0], series, *_FILE[1:], epochs)
+            elbos = [run.points[-1]["elbo"] for run in runs]
+            passes = f"{epochs} pass{'es' if epochs > 1 else ''}"
+            name = LABELS[series] if start == "wide" else f"{LABELS[series]}, {_STARTS[start]}"
+            what = f"{name}, lower bound after {passes}, nat/patch"
+            rows.append((what, or_nothing(paper), with_error(elbos)))
+            used = ", ".join(str(run.points[-1]["n_used"]) for run in runs)
+            rows.append((f"{name}, components used, of {settings['n_components']}", "", used))
+            megabytes = max(run.extra["memory_bytes"] for run in runs) / 1e6
+            rows.append((f"{name}, parameters and statistics held, MB", "", f"{megabytes:.1f}"))
     scored, n = settings["n_scored"], settings["n_patches"]
     notes = [
         result.source.note,
-        _order(result),
-        "The paper does not say how components are initialised. Here they start wide, at random "
-        "means. In short trials, other starting points changed the result of every method by "
-        "several nats, and with means close together natural gradient led after a fifth of a pass.",
+        *(_order(result, start) for start in settings["starts"]),
+        "The paper does not say how components are initialised. The wide start is that of "
+        "trustream: random means and the covariance of the data for each component.",
     ]
+    if "points" in settings["starts"]:
+        notes.append(
+            "A start at patches gives each component a random patch as its mean and a tenth of the "
+            "covariance of the data."
+        )
     if scored < n:
         notes.append(f"The bound is estimated from {scored:,} of the {n:,} patches.")
     if not result.source.same_as_paper:
@@ -232,14 +260,18 @@ def summarise(result: Result) -> Summary:
     return Summary(rows, notes)
 
 
-def bounds(result: Result) -> tuple[dict[str, float], dict[str, float]]:
+_STARTS = {"wide": "wide start", "points": "start at patches"}
+
+
+def bounds(result: Result, start: str = "wide") -> tuple[dict[str, float], dict[str, float]]:
     """Bounds of the methods after as many passes as all have, ours and the paper's."""
     passes = min(result.settings["epochs"].values())
     ours, paper = {}, {}
     for series in _SERIES:
         paper[series] = published.value_at(_FILE[0], series, *_FILE[1:], passes)
-        if result.of(series):
-            xs, means, _ = mixtures.band(result.of(series), "epochs", "elbo")
+        runs = result.of(name_of(series, start))
+        if runs:
+            xs, means, _ = mixtures.band(runs, "epochs", "elbo")
             ours[series] = float(np.interp(passes, xs, means))
     return ours, paper
 
@@ -250,28 +282,29 @@ def ordered(bounds: dict[str, float]) -> str:
     >>> ordered({"NG": 59.1, "TR": 64.9})
     'TR 64.9, NG 59.1'
     """
-    return ", ".join(
-        f"{_NAMES[s]} {bounds[s]:.1f}" for s in sorted(bounds, key=lambda s: -bounds[s])
-    )
+    best_first = sorted(bounds, key=lambda series: -bounds[series])
+    return ", ".join(f"{_NAMES[series]} {bounds[series]:.1f}" for series in best_first)
 
 
-def _order(result: Result) -> str:
+def _order(result: Result, start: str) -> str:
     """The methods from best to worst, ours and the paper's."""
     passes = min(result.settings["epochs"].values())
-    texts = [ordered(each) for each in bounds(result)]
+    ours, paper = (ordered(each) for each in bounds(result, start))
     after = "one pass" if passes == 1 else f"{passes} passes"
-    return f"After {after}, from best to worst: {texts[0]}; in the paper {texts[1]}."
+    where = "" if result.settings["starts"] == ["wide"] else f" from the {_STARTS[start]}"
+    return f"After {after}{where}, from best to worst: {ours}; in the paper {paper}."
 
 
 EXPERIMENT = Experiment(
     name="patches",
     title="Figure 2C: mixture of Gaussians on image patches",
-    settings={"quick": _QUICK, "paper": _PAPER},
-    n_seeds={"quick": 2, "paper": 5},
+    settings={"quick": _QUICK, "full": _FULL, "paper": _PAPER},
+    n_seeds={"quick": 2, "full": 2, "paper": 5},
     load=load,
     plan=plan,
     perform=perform,
     draw=draw,
     summarise=summarise,
+    plan_only=frozenset({"starts"}),
     probe=probes.gaussians,
 )

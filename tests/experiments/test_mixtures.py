@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments import mixtures, mnist, patches, plots
+from experiments import claims, mixtures, mnist, patches, plots
 from experiments.experiment import Experiment, Result
 from tests.experiments import tiny
 from trustream import BernoulliMixture
@@ -121,7 +122,7 @@ def test_the_papers_curve_is_thinner_where_data_differ(
     same = width(mnist.EXPERIMENT, digits[0])
     other = patches.EXPERIMENT.draw(photographs[0])
     assert width(patches.EXPERIMENT, photographs[0]) < same
-    assert "instead of van Hateren" in other.axes[0].get_title()
+    assert "instead of van Hateren" in other.get_suptitle()
 
 
 def test_summaries_say_what_was_run(
@@ -140,3 +141,22 @@ def test_summaries_say_what_was_run(
     assert paper == "TR 64.9, MO (10,000) 64.8, MO (500) 59.9, NG 59.1."
     values = [float(part.split()[-1]) for part in ours.replace("10,000", "10000").split(", ")[-4:]]
     assert values == sorted(values, reverse=True)
+
+
+def test_each_start_has_its_own_runs_panel_and_order(tmp_path: Path) -> None:
+    experiment = tiny.small(tiny.PATCHES, n_seeds=1, starts=["wide", "points"])
+    result = tiny.result_of(experiment, tiny.photographs(tmp_path))
+    assert len(result.runs) == 8
+    for series in ("TR", "NG", "MO_B500", "MO_B10k"):
+        (wide,), (points,) = result.of(series), result.of(f"{series}_points")
+        assert wide.points[0]["elbo"] != points.points[0]["elbo"]
+    figure = patches.draw(result)
+    assert [axes.get_title() for axes in figure.axes] == ["wide start", "start at patches"]
+    notes = " ".join(patches.summarise(result).notes)
+    assert "from the wide start" in notes
+    assert "from the start at patches" in notes
+    assert len(claims.lines(result)) == 2
+    # Runs that are not done are left out.
+    part = replace(result, runs=[run for run in result.runs if run.series != "NG_points"])
+    assert len(claims.lines(part)) == 1
+    assert len(patches.summarise(part).rows) == 7 * 3

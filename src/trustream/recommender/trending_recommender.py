@@ -8,26 +8,18 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
-from trustream.array_types import Array, Float64
+from trustream.array_types import Array
 from trustream.evaluation.item_ranking import ranking
-from trustream.recommender.fading_counts import FadingCounts, in_days
+from trustream.recommender.fading_counts import FadingCounts
 from trustream.recommender.fitted_recommender import FittedRecommender
-from trustream.recommender.ratings import (
-    RatingRows,
-    from_frame,
-    is_frame,
-    like_weights,
-    rated_items,
-    rating_rows,
-)
+from trustream.recommender.ratings import RatingRows, from_frame
 from trustream.recommender.recommendations import Recommendations
+from trustream.recommender.timed_ratings import as_frame, counted, split, timed_rows
 from trustream.recommender.topic_recommender import TopicRecommender
 
 # What "auto" chooses from: days, and the share of what is liked at the moment.
 HALF_LIVES = (1.0, 3.0, 7.0, 14.0, 30.0, np.inf)
 SHARES = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
-# The last part of the ratings in time, on which it chooses.
-_LAST = 0.1
 _LIST_LENGTH = 20
 
 
@@ -131,11 +123,11 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
         self
         """
         inner = TopicRecommender() if self.recommender is None else clone(self.recommender)
-        rows = _timed_rows(ratings, inner)
+        rows = timed_rows(ratings, inner)
         trend = self._chosen(inner, rows)
         inner.fit(ratings)
         data = inner._data
-        counts = _counted(FadingCounts(trend.half_life), rows, data.items, inner.threshold)
+        counts = counted(FadingCounts(trend.half_life), rows, data.items, inner.threshold)
         self._take(inner, data, trend, counts)
         return self
 
@@ -156,15 +148,15 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
         if not self.__sklearn_is_fitted__():
             return self.fit(ratings)
         inner = self.recommender_
-        rows = _timed_rows(ratings, inner)
+        rows = timed_rows(ratings, inner)
         new = from_frame(ratings, inner.columns, inner.threshold)
         data = self._data.updated(new, new_items=True)
-        counts = _counted(self._counts, rows, data.items, inner.threshold)
+        counts = counted(self._counts, rows, data.items, inner.threshold)
         known = np.ones(rows.item.size, bool)
         if not inner._grows:
             known = inner._data.items.find(rows.item) >= 0
         if known.any():
-            inner.partial_fit(_frame(rows, inner, known))
+            inner.partial_fit(as_frame(rows, inner, known))
         self._take(inner, data, self.trend_, counts)
         return self
 
@@ -210,17 +202,17 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
             )
         if len(half_lives) == len(shares) == 1:
             return Trend(half_lives[0], shares[0])
-        split = _split(rows, inner)
-        if split is None:
+        parts = split(rows, inner)
+        if parts is None:
             raise ValueError(
                 "the last tenth of the ratings in time has no like of a known user and item to "
                 "choose by: give half_life and share"
             )
-        past, first, held_out = split
+        past, first, held_out = parts
         recommender = clone(inner).fit(past)
         found = {}
         for half_life in half_lives:
-            counts = _counted(
+            counts = counted(
                 FadingCounts(half_life), first, recommender._data.items, inner.threshold
             )
             for share in shares:
@@ -250,63 +242,3 @@ def _auto(name: str, value: Any) -> bool:
     if isinstance(value, str) and value != "auto":
         raise ValueError(f'{name} must be a number or "auto", got {value!r}')
     return isinstance(value, str)
-
-
-def _timed_rows(ratings: Any, recommender: Any) -> RatingRows:
-    """The ratings one by one, with times."""
-    if not is_frame(ratings):
-        raise ValueError("a matrix has no times: give a frame of ratings with a column of times")
-    rows = rating_rows(ratings, recommender.columns)
-    if rows.time is None:
-        raise ValueError(
-            f"the ratings have no column {recommender.timestamp_column!r} of times, which says "
-            "what is liked at the moment: name it by timestamp_column"
-        )
-    return rows
-
-
-def _counted(
-    counts: FadingCounts, rows: RatingRows, items: Any, threshold: float | None
-) -> FadingCounts:
-    """The counts with the likes among some ratings."""
-    weights = like_weights(rows.rating, threshold).astype(np.float64)
-    return counts.updated(items.positions(rows.item), weights, _days(rows), len(items))
-
-
-def _days(rows: RatingRows) -> Float64:
-    assert rows.time is not None
-    return in_days(rows.time)
-
-
-def _frame(rows: RatingRows, recommender: Any, chosen: Any) -> dict[str, Any]:
-    """Some of the ratings as a frame."""
-    columns = recommender.columns
-    frame = {columns.user: rows.user[chosen], columns.item: rows.item[chosen]}
-    if columns.rating is not None:
-        frame[columns.rating] = rows.rating[chosen]
-    if rows.time is not None:
-        frame[columns.timestamp] = rows.time[chosen]
-    return frame
-
-
-def _split(
-    rows: RatingRows, recommender: Any
-) -> tuple[dict[str, Any], RatingRows, sparse.csr_array] | None:
-    """Ratings of the past as a frame and one by one, and later likes of who and what it knows."""
-    days = _days(rows)
-    past = days < np.quantile(days, 1 - _LAST)
-    liked = like_weights(rows.rating, recommender.threshold) > 0
-    if not (past & liked).any():
-        return None
-    frame = _frame(rows, recommender, past)
-    data = from_frame(frame, recommender.columns, recommender.threshold)
-    user, item = data.users.find(rows.user), data.items.find(rows.item)
-    asked = ~past & liked & (user >= 0) & (item >= 0)
-    entries = (np.ones(asked.sum(), np.float32), (user[asked], item[asked]))
-    held_out = sparse.csr_array(entries, shape=data.weights.shape)
-    held_out.sum_duplicates()
-    new = held_out - held_out.multiply(rated_items(data.weights))
-    if not np.any(new.data if new.nnz else 0):
-        return None
-    first = RatingRows._make(None if column is None else column[past] for column in rows)
-    return frame, first, sparse.csr_array(held_out)
