@@ -3,6 +3,8 @@
 # Name on the command line and module of this package.
 MEASUREMENTS = {
     "steps": "steps",
+    "fits": "fits",
     "prediction": "prediction",
     "spark": "spark",
+    "page": "page",
 }

@@ -21,16 +21,17 @@ Since computing and exchange both grow like K, efficiency hardly depends on it (
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
 
-from benchmarks.cluster.steps import RESULTS, Measured
+from benchmarks.cluster.kept import keep
+from benchmarks.cluster.steps import Measured, measured_steps
 from benchmarks.harness.rows import Row, Setup, information
 
 FILES: tuple[str, ...] = ()
@@ -117,14 +118,17 @@ def fitted(measured: list[Measured], mode: str) -> StepModel:
 
 def measure(setup: Setup) -> Iterator[Row]:
     """Coefficients, how well they fit, and efficiency on larger clusters."""
-    if not RESULTS.exists():
-        raise FileNotFoundError(f"{RESULTS} is not there: run `scripts/bench cluster --only steps`")
-    measured = [Measured(**one) for one in json.loads(RESULTS.read_text())]
+    measured = measured_steps()
     models = {mode: fitted(measured, mode) for mode in ("exact", "local")}
+    said: dict[str, Any] = {}
     for mode, model in models.items():
         errors = [
             abs(predicted(model, one) / one.seconds - 1) for one in measured if one.mode == mode
         ]
+        said[mode] = {
+            "error": max(errors),
+            "of_64": {n: model.efficiency(64, 1_000, 100_000, 10.0, n) for n in PER_WORKER},
+        }
         yield information(
             f"{mode}: largest relative error of the fitted model",
             100 * max(errors),
@@ -138,6 +142,7 @@ def measure(setup: Setup) -> Iterator[Row]:
                 f"{name}, V = 100,000, 10 Gbit/s", by_topics[1], "x", by_topics=by_topics
             )
     if not setup.quick:
+        keep("prediction", said)
         draw(models, PICTURE)
 
 

@@ -15,6 +15,7 @@ from functools import partial
 import scipy.sparse as sp
 
 from benchmarks import corpora
+from benchmarks.cluster.kept import keep
 from benchmarks.harness.rows import Row, Setup, information
 from benchmarks.peers import curves
 from benchmarks.peers.methods import spark_online
@@ -38,13 +39,16 @@ def measure(setup: Setup) -> Iterator[Row]:
     n_documents, n_topics = setup.choose(5_000, 500), setup.choose(100, 10)
     counts = sp.csr_matrix(corpora.wiki(setup.data, "wiki_en"))
     scorer = Scorer(counts[n_documents : n_documents + 1_000], 0, setup.n_threads)
-    spark = Recorder(scorer, limit=setup.choose(90, 10), name="spark")
+    spark = Recorder(scorer, limit=setup.choose(60, 10), name="spark")
     spark_online.run(counts[:n_documents], n_topics, spark_online.BASE, 1.0, _without_chib(spark))
     ours = _curve(setup, counts[:n_documents], n_topics, scorer)
     theirs = [(point.seconds, point.completion) for point in spark.points]
     best = max(score for _, score in theirs)
     reached, taken = curves.time_to(ours, best), curves.time_to(theirs, best)
     details = {"ours": ours, "spark": theirs, "score": best}
+    if not setup.quick:
+        size = {"n_documents": n_documents, "n_topics": n_topics}
+        keep("spark", {**details, **size, "seconds": reached and reached.whole})
     name = f"to Spark's best score, {n_documents:,} articles, K = {n_topics}"
     if reached is None or taken is None:
         yield Row(f"{name}: not reached", None, "", "x", None, details)

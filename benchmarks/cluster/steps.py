@@ -1,12 +1,12 @@
 """Steps with two one-core workers on Ray next to one process with two threads, same batches.
 
 On two cores this is efficiency, not speed-up: both have the same processors, and the cluster has to
-carry its work to and fro beside.
+carry its work to and fro beside. All modes take turns, all cases come up several times in the run,
+and the shortest step of each counts: other programs on the machine only lengthen steps.
 """
 
 from __future__ import annotations
 
-import json
 import tempfile
 import time
 from collections.abc import Iterator
@@ -18,11 +18,13 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks import corpora
+from benchmarks.cluster.kept import keep, kept
 from benchmarks.harness.rows import Row, Setup, at_least, information
 from trustream.cluster.connection import connected
 from trustream.cluster.executor import ClusterExecutor
 from trustream.cluster.fitting import AllRows
-from trustream.cluster.parquet_source import ParquetSource, write_counts
+from trustream.cluster.parquet_counts import write_counts
+from trustream.cluster.parquet_source import ParquetSource
 from trustream.cluster.pool import Pool
 from trustream.learning.defaults import for_topics
 from trustream.learning.learner import Learner
@@ -32,8 +34,8 @@ FILES = ("wiki_en.npz",)
 BATCHES = (500, 2_000, 10_000)
 TARGETS = {("local", 10_000): 0.8, ("exact", 10_000): 0.6}
 N_TOPICS, MANY_TOPICS, N_WORKERS, N_PARTS = 100, 400, 2, 8
-# What `prediction` is fitted to.
-RESULTS = Path("bench-results") / "cluster-steps.json"
+# Times that all cases are measured, one after the other, and steps of each mode each time.
+N_REPEATS, N_STEPS = 2, 5
 
 
 class Case(NamedTuple):
@@ -81,14 +83,16 @@ def measure(setup: Setup) -> Iterator[Row]:
     cases = [Case(500, N_TOPICS)]
     if not setup.quick:
         cases += [Case(2_000, N_TOPICS), Case(10_000, N_TOPICS), Case(2_000, MANY_TOPICS)]
-    found: list[list[Measured]] = []
     with tempfile.TemporaryDirectory() as folder, connected("local", n_cpus=3):
         write_counts(f"{folder}/wiki.parquet", counts, group_size=2_500)
         source = ParquetSource.of(f"{folder}/wiki.parquet")
         with Pool(source, N_WORKERS) as pool:
-            for case in cases:
-                found.append(_case(case, counts, pool, source, setup.choose(12, 2)))
+            measured = [_Case(case, counts, pool, source) for case in cases]
+            for _ in range(setup.choose(N_REPEATS, 1)):
+                for one in measured:
+                    one.measure(setup.choose(N_STEPS, 2))
             memory = _memory(pool)
+    found = [one.best() for one in measured]
     for some in found:
         alone = next(one.seconds for one in some if one.mode == "one process")
         for one in some:
@@ -98,36 +102,39 @@ def measure(setup: Setup) -> Iterator[Row]:
                       "MB")  # fmt: skip
     yield information("memory of a worker, with its row groups", memory["worker"], "MB", **memory)
     if not setup.quick:
-        _keep([one for some in found for one in some])
+        steps = [asdict(one) for some in found for one in some]
+        keep("steps", {"steps": steps, "memory": memory})
 
 
-def _keep(found: list[Measured]) -> None:
-    """Write the shortest steps of this run and of those before: other programs only lengthen."""
-    before = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-    best: dict[Any, Measured] = {}
-    for one in [*(Measured(**values) for values in before), *found]:
-        key = one.mode, one.batch_size, one.n_topics, one.n_parts
-        if key not in best or one.seconds < best[key].seconds:
-            best[key] = one
-    RESULTS.parent.mkdir(parents=True, exist_ok=True)
-    RESULTS.write_text(json.dumps([asdict(one) for one in best.values()], indent=1) + "\n")
+def measured_steps() -> list[Measured]:
+    """What the last run has measured."""
+    return [Measured(**one) for one in kept("steps")["steps"]]
 
 
-def _case(
-    case: Case, counts: sp.csr_array, pool: Pool, source: ParquetSource, n_rounds: int
-) -> list[Measured]:
-    """Steps of all modes in turn, on the same documents; the best of each counts."""
-    runs = [_Run(case, "one process", 1, counts, pool, source)]
-    n_parts = [N_WORKERS, N_PARTS] if case.batch_size == max(BATCHES) else [N_WORKERS]
-    for n in n_parts:
-        runs += [_Run(case, mode, n, counts, pool, source) for mode in ("exact", "local")]
-    first = 0
-    for number in range(n_rounds + 2):
-        rows = np.arange(first, first + case.batch_size) % counts.shape[0]
-        first += case.batch_size
-        for run in runs[number % len(runs) :] + runs[: number % len(runs)]:
-            run.step(rows, warm=number < 2)
-    return [run.best() for run in runs]
+class _Case:
+    """All modes on the same documents, which take turns."""
+
+    def __init__(self, case: Case, counts: sp.csr_array, pool: Pool, source: ParquetSource) -> None:
+        self._batch_size, self._n_documents, self._n_rounds = case.batch_size, counts.shape[0], 0
+        self._runs = [_Run(case, "one process", 1, counts, pool, source)]
+        n_parts = [N_WORKERS, N_PARTS] if case.batch_size == max(BATCHES) else [N_WORKERS]
+        for n in n_parts:
+            self._runs += [_Run(case, mode, n, counts, pool, source) for mode in ("exact", "local")]
+
+    def measure(self, n_steps: int) -> None:
+        """So many steps of each mode, after some that warm up."""
+        n_warm = 1 if self._n_rounds else 2
+        for number in range(n_steps + n_warm):
+            first = self._n_rounds * self._batch_size
+            rows = np.arange(first, first + self._batch_size) % self._n_documents
+            turn = self._n_rounds % len(self._runs)
+            for run in self._runs[turn:] + self._runs[:turn]:
+                run.step(rows, warm=number < n_warm)
+            self._n_rounds += 1
+
+    def best(self) -> list[Measured]:
+        """The shortest step of each mode."""
+        return [run.best() for run in self._runs]
 
 
 def _rows(one: Measured, alone: float) -> Iterator[Row]:

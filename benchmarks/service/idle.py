@@ -17,6 +17,7 @@ from benchmarks.service.processes import ServiceProcess, children, until
 from trustream.feeds import ingest
 from trustream.store import open_store
 from trustream.streaming.setup import init_store
+from trustream.streaming.trainer_status import trainer_status
 from trustream.streaming.training_run import prepared_trainer, train
 
 FILES: tuple[str, ...] = ()
@@ -45,6 +46,8 @@ def measure(setup: Setup) -> Iterator[Row]:
                 train(trainer, steps=20)
         unused = _idle(ServiceProcess(empty, Path(folder, "log"), *_OPTIONS))
         yield at_most("idle, without a model: above that", unused[0] - base, 100, "MB")
+        beside = _beside_trainer(ServiceProcess(empty, Path(folder, "log"), *_OPTIONS, "--train"))
+        yield at_most("idle, with --train, itself alone: above that", beside - base, 100, "MB")
         service = ServiceProcess(shown, Path(folder, "log"), *_OPTIONS)
         idle, busy = _idle(service, use=True)
     yield at_most("idle, after all was asked of a model: above that", idle - base, 100, "MB")
@@ -65,10 +68,26 @@ def _idle(service: ServiceProcess, *, use: bool = False) -> tuple[float, float]:
         service.stop()
 
 
+def _beside_trainer(service: ServiceProcess) -> float:
+    """MB of a service alone, when its trainer waits for documents."""
+    service.start()
+    try:
+        with open_store(service.store) as store:
+            until(lambda: trainer_status(store))
+        time.sleep(3)
+        assert service.process is not None
+        return _of(service.process.pid)
+    finally:
+        service.stop()
+
+
 def _all(service: ServiceProcess) -> float:
     assert service.process is not None
-    pids = [service.process.pid, *children(service.process.pid)]
-    return sum(memory(Path(f"/proc/{pid}/status").read_text()) for pid in pids)
+    return sum(map(_of, [service.process.pid, *children(service.process.pid)]))
+
+
+def _of(pid: int) -> float:
+    return memory(Path(f"/proc/{pid}/status").read_text())
 
 
 def _use(service: ServiceProcess) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.cluster import corpus_files
-from trustream.cluster import over_parts
+from trustream.cluster import pool as pool_module
 from trustream.cluster.connection import ray_module
 from trustream.cluster.pool import Pool
 
@@ -59,5 +59,5 @@ def pools(monkeypatch: pytest.MonkeyPatch) -> list[Pool]:
         made.append(Pool(*arguments, **options))
         return made[-1]
 
-    monkeypatch.setattr(over_parts, "Pool", make)
+    monkeypatch.setattr(pool_module, "Pool", make)
     return made

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import signal
 
-from trustream.cluster.pool import Pool, WorkerStatistics
+from trustream.cluster.pool import Pool
+from trustream.cluster.seats import WorkerStatistics
 
 
 def kill_a_worker(pools: list[Pool], number: int = 0) -> WorkerStatistics:

@@ -52,7 +52,11 @@ def test_kubernetes() -> None:
 
 
 def test_ray_up() -> None:
+    from ray.autoscaler._private.util import prepare_config, validate_config
+
     found = read("ray-cluster.yaml")
+    # By the rules of `ray up` itself.
+    validate_config(prepare_config(read("ray-cluster.yaml")))
     types = found["available_node_types"]
     assert found["head_node_type"] in types
     assert types["workers"]["max_workers"] <= found["max_workers"]

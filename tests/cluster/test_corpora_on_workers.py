@@ -14,7 +14,8 @@ from pyarrow import parquet
 from tests.cluster import corpus_files
 from tests.cluster.made_pools import kill_a_worker
 from trustream import open_store
-from trustream.cluster import corpora, over_parts
+from trustream.cluster import pool as pool_module
+from trustream.cluster import store_corpus
 from trustream.cluster.corpora import open_corpus
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.evaluating import evaluate
@@ -81,7 +82,7 @@ def test_files_of_proportions(
     assert (again.n_documents, again.n_kept) == (540, 8)
     assert parquet.read_table(out).equals(table)
     # All there: no cluster is needed.
-    monkeypatch.setattr(over_parts, "Pool", None)
+    monkeypatch.setattr(pool_module, "Pool", None)
     assert transform_to(out, model, folder).n_kept == 9
     with pytest.raises(ValueError, match="topics of other documents, or by another model"):
         transform_to(out, model, folder, n_documents=100)
@@ -131,7 +132,7 @@ def test_evaluate_the_first_documents(model: FittedModel, folder: Path) -> None:
 @pytest.fixture
 def stored(folder: Path, server: Any, monkeypatch: pytest.MonkeyPatch) -> str:
     """A store of the documents, with a deleted one, in parts of a block each."""
-    monkeypatch.setattr(corpora, "_PART", corpora.BLOCK)
+    monkeypatch.setattr(store_corpus, "PART", store_corpus.BLOCK)
     address = f"{server.url}&schema=explored"
     with open_store(address, min_documents=1) as store:
         if store.totals().documents:

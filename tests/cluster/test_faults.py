@@ -20,10 +20,10 @@ from tests.cluster.conftest import OBJECT_STORE
 from tests.helpers import snapshot
 from trustream import StreamTrainer, open_store
 from trustream.cluster import pool as pool_module
+from trustream.cluster import seats
 from trustream.cluster.engine import ClusterEngine
 from trustream.cluster.pool import Pool
 from trustream.cluster.sources import StoreSource
-from trustream.store.records import Record
 from trustream.streaming.engine import Here
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import load_checkpoint
@@ -129,7 +129,7 @@ def check_removed(cluster: Any, address: str, n: int) -> None:
     # More than there is room for elsewhere, so that the node has some of them.
     with Pool(StoreSource(address), 9) as pool:
         while nodes[0].node_id not in {one.place.node for one in pool.statistics if one.place}:
-            pool._tend(0.2)
+            pool._seats.tend(0.2)
 
         def remove() -> bool:
             if not nodes:
@@ -161,7 +161,7 @@ def test_a_worker_stands_still(address: str, pool: Pool, monkeypatch: pytest.Mon
     """SIGSTOP: its part is computed by another worker, and it is replaced in time."""
     monkeypatch.setattr(pool_module, "_LONG", 0.5)
     monkeypatch.setattr(pool_module, "_ALONE", 1.0)
-    monkeypatch.setattr(pool_module, "_HANGS", 3.0)
+    monkeypatch.setattr(seats, "_HANGS", 3.0)
     stopped: list[int] = []
 
     def callback(info: Any) -> bool:
@@ -219,61 +219,3 @@ def test_the_driver_is_killed(ray_cluster: Any, address: str) -> None:
         plain = load_checkpoint(store, "left alone")
     assert plain is not None and snapshot(found.state) == snapshot(plain.state)
     assert "workers are ready" in output and "in the driver" in output
-
-
-# --- documents that come and go
-
-
-class Watching(ClusterEngine):
-    """Notes how often each word is in each batch, where each document has a word of its own."""
-
-    def __init__(self, pool: Pool) -> None:
-        super().__init__(pool, 4)
-        self.most, self.sizes = [], []
-
-    def data(self, model: Any, documents: Any, n_words: int) -> Any:
-        self.most.append(documents.joined.word_counts.max())
-        self.sizes.append((documents.size, documents.n_pairs))
-        return super().data(model, documents, n_words)
-
-
-def test_documents_come_and_go(ray_cluster: Any, server: Any) -> None:
-    """Writers append and delete while a cluster trains: no document is in a batch twice.
-
-    Each document has one word that no other has, so that a word's count says how often its
-    document is in the batch.
-    """
-    address = f"{server.url}&schema=cluster_stream"
-    words = [f"w{i}" for i in range(4000)]
-    with open_store(address, vocabulary=words, held_out=0.0) as store:
-        store.append(Record(f"{i}", {words[i]: 1}) for i in range(500))
-        ended = threading.Event()
-
-        def write() -> None:
-            with open_store(address, create=False) as other:
-                rng, there, n = np.random.default_rng(0), [*range(500)], 500
-                while not ended.is_set() and n < 4000:
-                    more = range(n, min(n + 20, 4000))
-                    other.append(Record(f"{i}", {words[i]: 1}) for i in more)
-                    there, n = [*there, *more], more.stop
-                    gone = [there.pop(rng.integers(len(there))) for _ in range(5)]
-                    other.delete(f"{i}" for i in gone)
-
-        writer = threading.Thread(target=write)
-        with Pool(StoreSource(address), 2) as pool:
-            engine = Watching(pool)
-            with StreamTrainer(
-                store, 5, batch_size=200, engine=engine, random_state=0, score_every=0
-            ) as trainer:
-                writer.start()
-                try:
-                    trainer.run(steps=25)
-                finally:
-                    ended.set()
-                    writer.join()
-                clock = trainer.checkpoint().clock
-        totals = store.totals()
-    assert set(engine.most) == {1.0}
-    assert all(size == n_pairs <= 200 for size, n_pairs in engine.sizes)
-    assert clock.looked_at <= sum(size for size, _ in engine.sizes)
-    assert totals.added > 500 and totals.training < totals.added

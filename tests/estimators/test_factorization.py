@@ -12,23 +12,12 @@ import pytest
 from scipy import sparse
 
 import trustream
-from tests.helpers import Array, matched_cosines
+from tests.estimators.planted_counts import n_found, planted
+from tests.helpers import Array
 from trustream import PoissonFactorization
 
 METHODS = ["trust-region", "natural-gradient", "batch", "memoized", "streaming-vb",
            "streaming-batch"]  # fmt: skip
-
-
-def planted(
-    seed: int, n_components: int = 10, n_items: int = 120, n_users: int = 1500
-) -> tuple[sparse.csr_array, Array]:
-    """(counts, components) of users with about 20 counts, of unequal activity."""
-    rng = np.random.default_rng(seed)
-    beta = rng.gamma(0.1, 1.0, (n_components, n_items))
-    beta /= beta.sum(axis=1, keepdims=True)
-    theta = rng.gamma(0.3, 1.0, (n_users, n_components))
-    theta *= rng.gamma(2.0, 0.5, (n_users, 1)) * 20 / (0.3 * n_components)
-    return sparse.csr_array(rng.poisson(theta @ beta).astype(float)), beta
 
 
 COUNTS, _ = planted(0, 3, 40, 300)
@@ -38,27 +27,29 @@ def few(**options: Any) -> PoissonFactorization:
     return PoissonFactorization(**{"n_components": 3, "max_iter": 2, "random_state": 0, **options})
 
 
-def n_found(model: PoissonFactorization, beta: Array) -> int:
-    return int((matched_cosines(model.components_, beta) > 0.9).sum())
-
-
 # --- learning
 
 
 def test_trust_region_finds_components_that_the_natural_gradient_loses() -> None:
-    """From the same start, in the same small batches, for several seeds; the natural gradient does
-    not find them in four times the passes either.
+    """From the same start, in the same small batches, with four times the passes for the latter.
+
+    One of the cases of `scripts/bench models --only components`, which were fixed before they were
+    run; docs/factorization.md has all of them. Over its eight seeds trust-region steps found 78
+    components of 80, natural-gradient steps 51, with a bound that was 0.8 nats lower.
     """
-    for seed in range(1, 4):
+    found: dict[str, int] = {"trust-region": 0, "natural-gradient": 0}
+    bounds = dict.fromkeys(found, 0.0)
+    for seed in range(100, 103):
         counts, beta = planted(seed)
-        options: dict[str, Any] = {"batch_size": 10, "random_state": seed}
-        trust = PoissonFactorization(10, max_iter=3, inner_iter=5, **options).fit(counts)
-        natural = PoissonFactorization(
-            10, max_iter=12, learning_method="natural-gradient", **options
-        ).fit(counts)
-        assert n_found(trust, beta) == 10
-        assert n_found(natural, beta) < 9
-        assert trust.elbo(counts) > natural.elbo(counts) + 0.3
+        for method, passes in (("trust-region", 3), ("natural-gradient", 12)):
+            model = PoissonFactorization(
+                10, max_iter=passes, learning_method=method, batch_size=10, random_state=seed
+            ).fit(counts)
+            found[method] += n_found(model, beta)
+            bounds[method] += model.elbo(counts) / 3
+    assert found["trust-region"] >= 28
+    assert found["natural-gradient"] <= 23
+    assert bounds["trust-region"] > bounds["natural-gradient"] + 0.3
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -117,6 +108,11 @@ def test_threads_change_no_bit(method: str) -> None:
 
 
 # --- new users and new items
+
+
+def test_factors_that_are_no_numbers() -> None:
+    with pytest.raises(ValueError, match="factors contain NaN or infinity"):
+        few().fit(COUNTS).inverse_transform([[np.nan, 1.0, 1.0]])
 
 
 def test_new_users_need_no_learning() -> None:

@@ -154,3 +154,32 @@ def test_values_too_large_for_squares() -> None:
     X, lengths = DATA["gaussian"]
     with pytest.raises(ValueError, match="so that sums of squares do not overflow"):
         HiddenMarkovModel(2, "gaussian").fit(1e120 * X, lengths)
+
+
+@pytest.mark.parametrize("kind", ["categorical", "gaussian"])
+def test_a_list_of_sequences(kind: str) -> None:
+    """As others take it; X has the rows of all of them."""
+    X, _ = DATA[kind]
+    with pytest.raises(ValueError, match=r"X is a list of 2 sequences.* as `lengths`"):
+        HiddenMarkovModel(2, kind).fit([X[:3], X[3:8]])
+    with pytest.raises(ValueError, match="X is a list of 3 sequences"):
+        fitted(kind).predict([[0, 1], [0, 1, 1], [0]])
+
+
+def test_subchains_without_transitions() -> None:
+    X, lengths = DATA["categorical"]
+    with pytest.raises(ValueError, match="leaves no transitions to learn from"):
+        HiddenMarkovModel(2, subchain_length=1, subchain_buffer=0).fit(X, lengths)
+    HiddenMarkovModel(2, subchain_length=1, subchain_buffer=1, max_iter=1).fit(X, lengths)
+
+
+@pytest.mark.parametrize("kind", ["bernoulli", "gaussian"])
+def test_constant_columns(kind: str) -> None:
+    """They say nothing of states: beliefs are as without them, and nothing is infinite."""
+    X, lengths = planted(kind, n=10, length=20, d=4)[:2]
+    wide = np.column_stack([X, np.ones(len(X)), np.zeros(len(X))])
+    hmm = HiddenMarkovModel(2, kind, random_state=0).fit(wide, lengths)
+    assert all(np.isfinite(part).all() for part in (hmm.means_, hmm.score_samples(wide, lengths)))
+    np.testing.assert_allclose(hmm.means_[:, -2:], [[1, 0]] * 2, atol=0.05)
+    alone = HiddenMarkovModel(2, kind, random_state=0).fit(np.ones((20, 1)), [10, 10])
+    assert np.isfinite(alone.lower_bound_)

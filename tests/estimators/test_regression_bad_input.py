@@ -162,3 +162,19 @@ def test_not_fitted(kind: Any) -> None:
     assert not hasattr(kind(), "coef_") and not hasattr(kind(), "group_coef_")
     with pytest.raises(ValueError, match="not fitted yet"):
         kind().predict(X)
+
+
+@both
+def test_groups_of_both_kinds(kind: Any) -> None:
+    """NumPy would make strings of the numbers in silence."""
+    with pytest.raises(ValueError, match=r"all integers or all strings, got \[1, 'a', 1\]"):
+        kind().fit(np.eye(4), [0, 1, 0, 1], [1, "a", 1, "a"])
+
+
+@both
+def test_a_column_too_small_to_square_is_a_constant(kind: Any) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 2))
+    y = X[:, 0] > 0 if kind is ProbitRegression else X[:, 0]
+    tiny, without = kind().fit(X * [1, 1e-170], y), kind().fit(X * [1, 0], y)
+    np.testing.assert_allclose(tiny.coef_, without.coef_, rtol=1e-9, atol=1e-12)

@@ -13,7 +13,7 @@ from trustream.inference import natural_gradient
 from trustream.inference.state import State
 from trustream.models.hmm import CategoricalHmmPrior, HmmModel, Sequences
 from trustream.models.hmm import batch as hmm_batch
-from trustream.models.hmm.model import stationary
+from trustream.models.hmm.computation import stationary
 from trustream.models.hmm.sequences import extent
 
 each_kind = pytest.mark.parametrize("kind", KINDS)

@@ -88,7 +88,7 @@ def craft_arrays(content: bytes, rng: Rng) -> tuple[str, bytes]:
     names = list(head)
     name = str(rng.choice(names))
     change = str(rng.choice(CHANGES))
-    types = {"F64": "f8", "F32": "f4", "I64": "i8", "I32": "i4", "U8": "u1"}
+    types = {"F64": "f8", "F32": "f4", "I64": "i8", "I32": "i4", "U8": "u1", "BOOL": "?"}
     arrays = {
         key: np.frombuffer(data[slice(*entry["data_offsets"])], types[entry["dtype"]]).reshape(
             entry["shape"]

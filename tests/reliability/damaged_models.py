@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 import re
-import signal
 import sys
 import warnings
 from collections.abc import Iterator
@@ -25,9 +24,11 @@ import numpy as np
 import trustream
 from tests.data.models import make
 from tests.reliability import crafted, damage
+from tests.reliability.fuzz_child import bound_time
 from trustream import persist
 from trustream.estimators import saving
 from trustream.recommender import model_files
+from trustream.recommender.base import Recommender
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.published import as_estimator
 
@@ -50,9 +51,9 @@ def taken_apart(loaded: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Arrays and header of what would be saved now."""
     if isinstance(loaded, Checkpoint):
         return persist.from_bytes(loaded.to_bytes(), "itself")
-    if isinstance(loaded, trustream.TopicRecommender):
+    if isinstance(loaded, Recommender):
         params = {name: getattr(loaded, name) for name in model_files._PARAMS}
-        return model_files.to_arrays(loaded, params, loaded.lda_, loaded._data)
+        return model_files.to_arrays(loaded, params, loaded._estimator, loaded._data)
     return saving.to_arrays(loaded)
 
 
@@ -93,7 +94,7 @@ def outcome(name: str, content: bytes, whole: bytes, place: Path) -> dict[str, A
 
 def go_on(loaded: Any) -> None:
     """Learn from a few more data; numbers may be refused, nothing may crash."""
-    if isinstance(loaded, trustream.TopicRecommender):
+    if isinstance(loaded, Recommender):
         return
     estimator = as_estimator(loaded) if isinstance(loaded, Checkpoint) else loaded
     if estimator.learning_method == "memoized":
@@ -102,7 +103,7 @@ def go_on(loaded: Any) -> None:
     few = {"inner_iter": 3, "max_doc_update_iter": 10}
     estimator.set_params(**{name: n for name, n in few.items() if hasattr(estimator, name)})
     try:
-        estimator.partial_fit(make.data_of(estimator)[:5])
+        make.learn(estimator, slice(0, 5))
     except (FloatingPointError, ValueError) as error:
         if "not finite" not in str(error):
             raise
@@ -208,9 +209,8 @@ def main(folder: Path, seed: int, kinds: dict[str, int]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, before[1]))
     for kind, name, what, content, whole in prepared:
         print(json.dumps({"kind": kind, "file": name, "what": what[:200]}), end="\t", flush=True)
-        signal.alarm(SECONDS)  # ends the process
+        bound_time(SECONDS)  # of the processor; ends the process
         print(json.dumps(outcome(name, content, whole, place)), flush=True)
-    signal.alarm(0)
     # What the compiler does at the end of a process is not what is tested here.
     resource.setrlimit(resource.RLIMIT_AS, before)
 

@@ -33,7 +33,10 @@ LISTS = np.argsort(-SCORES, axis=1)
 TINY: dict[str, Any] = {"max_iter": 1, "random_state": 0, "dtype": "float64", "n_jobs": 1}
 RATED = np.where(COUNTS[:N_ROWS] > 2, COUNTS[:N_ROWS], 0)
 # These take dense data alone and say so by scikit-learn's TypeError.
-DENSE_ONLY = {"gaussian.fit", "gaussian.predict_proba"}
+DENSE_ONLY = {
+    "gaussian.fit", "gaussian.predict_proba", "symbols.fit", "symbols.predict", "linear.fit",
+    "linear.partial_fit", "linear.predict", "probit.fit", "probit.predict_proba",
+}  # fmt: skip
 
 
 def lda(**options: Any) -> Any:
@@ -48,6 +51,22 @@ def factorization(**options: Any) -> Any:
     """As in `lda`; some of the matrices hold no whole numbers."""
     tiny = {**TINY, "whole_counts": False, **options}
     return trustream.PoissonFactorization(2, batch_size=4, **tiny)
+
+
+def hmm() -> Any:
+    return trustream.HiddenMarkovModel(2, "bernoulli", batch_size=1, **TINY)
+
+
+def symbols() -> Any:
+    return trustream.HiddenMarkovModel(2, **TINY).fit(COUNTS[:, :1])
+
+
+def linear() -> Any:
+    return trustream.BayesianLinearRegression(n_jobs=1).fit(COUNTS, np.arange(len(COUNTS)))
+
+
+def probit() -> Any:
+    return trustream.ProbitRegression(n_jobs=1).fit(COUNTS, np.arange(len(COUNTS)) % 2)
 
 
 def poisson_recommender() -> Any:
@@ -143,6 +162,22 @@ ENTRY_POINTS: dict[str, Entry] = {
     "factorization.score_samples": lambda X: fitted(factorization).score_samples(X),
     "factorization.score": lambda X: fitted(factorization).score(X),
     "factorization.elbo": lambda X: fitted(factorization).elbo(X),
+    "hmm.fit": lambda X: hmm().fit(X).means_,
+    "hmm.partial_fit first": lambda X: hmm().partial_fit(X).means_,
+    "hmm.partial_fit": lambda X: _changed(hmm, X).means_,
+    "hmm.predict_proba": lambda X: fitted(hmm).predict_proba(X),
+    "hmm.predict": lambda X: fitted(hmm).predict(X),
+    "hmm.fit_predict": lambda X: hmm().fit_predict(X),
+    "hmm.score_samples": lambda X: fitted(hmm).score_samples(X),
+    "hmm.score": lambda X: fitted(hmm).score(X),
+    "hmm.elbo": lambda X: fitted(hmm).elbo(X),
+    "symbols.fit": lambda X: trustream.HiddenMarkovModel(2, **TINY).fit(X).transmat_,
+    "symbols.predict": lambda X: symbols().predict(X),
+    "linear.fit": lambda X: linear().fit(X, np.arange(X.shape[0])).coef_,
+    "linear.partial_fit": lambda X: linear().partial_fit(X, np.arange(X.shape[0])).coef_,
+    "linear.predict": lambda X: linear().predict(X),
+    "probit.fit": lambda X: probit().fit(X, np.arange(X.shape[0]) % 2).coef_,
+    "probit.predict_proba": lambda X: probit().predict_proba(X),
     "gaussian.fit": lambda X: trustream.GaussianMixture(2, **TINY).fit(X).means_,
     "gaussian.predict_proba": lambda X: gaussian().predict_proba(X),
     "recommender.fit": lambda X: recommender().fit(X).item_topics_,

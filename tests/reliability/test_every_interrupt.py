@@ -21,10 +21,11 @@ import pytest
 
 from tests.helpers import snapshot
 from tests.reliability.interrupts import Place, interrupted_at, last_turns, places
-from tests.reliability.test_interrupted_learning import documents, estimators, learn
-from trustream import StreamTrainer, TopicModel, TopicRecommender, open_store
+from tests.reliability.test_interrupted_learning import Responses, documents, estimators, learn
+from trustream import PoissonRecommender, StreamTrainer, TopicModel, open_store
 from trustream.kernels import threads
 from trustream.phrases import Phrases
+from trustream.recommender.base import Recommender
 from trustream.store.protocol import Store
 from trustream.streaming.published import load_checkpoint
 from trustream.topics import phrase_files
@@ -33,6 +34,8 @@ from trustream.topics import phrase_files
 PARTS = 8
 ROWS = np.arange(40, 80)
 TEXTS = ["cats and dogs", "a dog, two cats", "dogs", "the bank", "bank rates", "rates"] * 9
+LIKES = {"user": list("aabbccdd"), "item": list("pqpqrsrs"), "rating": [1.0] * 8}
+NEW_LIKES = {"user": list("aec"), "item": list("ttp"), "rating": [1.0] * 3}
 NEW_TEXTS = ["cats and birds", "birds, dogs", "a bank of birds", "new rates"] * 5
 
 Step = Callable[[Any], object]
@@ -58,6 +61,23 @@ def cases() -> dict[str, Callable[[], tuple[Any, Step]]]:
         made.fit(data[:, :40])
         return made, lambda it: it.fit(data[ROWS])
 
+    def refit(name: str, **few: Any) -> tuple[Any, Step]:
+        made, data = estimators()[name]
+        made.set_params(n_jobs=1, max_iter=1, **few)
+
+        def fit(it: Any, rows: Any) -> None:
+            if isinstance(data, Responses):
+                it.fit(*data[rows])
+            else:
+                it.fit(data[rows], [10] * (len(data[rows]) // 10))
+
+        fit(made, slice(0, 20))
+        return made, lambda it: fit(it, slice(40, 80))
+
+    def new_items() -> tuple[Any, Step]:
+        made = PoissonRecommender(2, n_jobs=1, max_iter=2, random_state=0).fit(LIKES)
+        return made, lambda it: it.partial_fit(NEW_LIKES)
+
     def topics(phrases: bool, texts: list[str]) -> tuple[Any, Step]:
         made = TopicModel(2, phrases=phrases, min_documents=2, n_jobs=1, random_state=0).fit(TEXTS)
         made.partial_fit(TEXTS[:7])
@@ -71,6 +91,14 @@ def cases() -> dict[str, Callable[[], tuple[Any, Step]]]:
     found["refit"] = lambda: again("trust-region")
     found["refit-gaussian"] = lambda: again("gaussian")
     found["refit-recommender"] = lambda: again("recommender")
+    found["first-hmm"] = lambda: first("hmm")
+    found["first-linear-groups"] = lambda: first("linear-groups")
+    found["first-probit"] = lambda: first("probit")
+    found["refit-hmm"] = lambda: refit("hmm", n_init=1)
+    found["refit-hmm-gaussian"] = lambda: refit("hmm-gaussian")
+    found["refit-linear"] = lambda: refit("linear")
+    found["refit-probit-groups"] = lambda: refit("probit-groups", covariance_prior=1.0)
+    found["new-items"] = new_items
     found["texts"] = lambda: topics(False, TEXTS[3:12])
     found["new-words"] = lambda: topics(False, NEW_TEXTS)
     found["phrases"] = lambda: topics(True, NEW_TEXTS)
@@ -86,19 +114,24 @@ def contents(learned: Any) -> Any:
         kept["_rng"] = repr(kept["_rng"].bit_generator.state)
         arrays, header = phrase_files.to_arrays(words.pop("phrases", Phrases()))
         return [snapshot(arrays), repr(header), repr(words), snapshot(kept), contents(lda)]
-    if isinstance(learned, TopicRecommender):
+    if isinstance(learned, Recommender):
         if not learned.__sklearn_is_fitted__():
             return []
         data = learned._data
-        bits = snapshot([data.users.values, data.items.values, data.weights, [*learned._cache]])
-        return [*bits, contents(learned.lda_)]
+        ids = [*data.users.values], [*data.items.values]
+        bits = snapshot([ids, data.weights, [*learned._cache]])
+        return [*bits, contents(learned._estimator)]
     if not learned.__sklearn_is_fitted__():
         return []
     state = learned._state  # first: it puts back the generator too
     attributes = {**vars(learned)}
     for name in ("_kept", "_model", "_rng", "_topic_names"):
         attributes.pop(name, None)
-    return [*snapshot(state), repr(learned._rng.bit_generator.state), repr(attributes)]
+    # What the last step learned of groups is taken over when somebody asks, whoever it is.
+    groups = learned._remembered() if attributes.pop("_known", None) is not None else {}
+    attributes.pop("_arrived", None)
+    rng = repr(learned._rng.bit_generator.state)
+    return [*snapshot(state), *snapshot(groups), rng, repr(attributes)]
 
 
 def blas_threads() -> list[int]:
@@ -156,6 +189,19 @@ def test_since_the_first_change(name: str) -> None:
     for i, place in enumerate(chosen):
         learned, _ = steps.interrupted(place)
         steps.check(learned, place, goes_on=i % 10 == 0)
+
+
+@pytest.mark.parametrize(
+    "name", ["hmm", "refit-hmm-gaussian", "linear-groups", "first-probit", "probit-groups",
+             "refit-linear", "new-items"],
+)  # fmt: skip
+def test_some_places(name: str) -> None:
+    """All along a step, and everywhere at its end."""
+    steps = Steps(name)
+    turns = last_turns(steps.places)
+    for i, place in enumerate([*turns[:-10:12], *turns[-10:]]):
+        learned, _ = steps.interrupted(place)
+        steps.check(learned, place, goes_on=i % 5 == 0)
 
 
 @pytest.mark.slow

@@ -15,20 +15,41 @@ from tests.helpers import planted_lda, snapshot
 from tests.reliability.interrupts import count_moments, interrupted
 from tests.reliability.rounds import few_or_many, rounds
 from trustream import (
+    BayesianLinearRegression,
     BernoulliMixture,
     GaussianMixture,
+    HiddenMarkovModel,
     LatentDirichletAllocation,
     PoissonFactorization,
+    PoissonRecommender,
+    ProbitRegression,
     StreamTrainer,
     TopicRecommender,
     open_store,
 )
+from trustream.recommender.base import Recommender
 from trustream.store.protocol import Store
 from trustream.store.records import Record
 from trustream.streaming.published import load_checkpoint
 
 COUNTS = planted_lda(np.random.default_rng(0), 3, 60, 400, 20, 0.2, 0.1)[0]
 POINTS = np.random.default_rng(1).normal(size=(400, 3))
+SYMBOLS = np.random.default_rng(3).integers(4, size=(400, 1))
+
+
+class Responses:
+    """Features, a response, and for regressions with groups one of eight for each row."""
+
+    def __init__(self, grouped: bool, probit: bool) -> None:
+        rng = np.random.default_rng(4)
+        y = POINTS @ [1.0, -1.0, 0.5] + rng.normal(size=400)
+        self.columns = [POINTS, y > 0 if probit else y]
+        if grouped:
+            self.columns.append(rng.integers(8, size=400))
+
+    def __getitem__(self, rows: Any) -> list[Any]:
+        return [column[rows] for column in self.columns]
+
 
 LDA: dict[str, dict[str, Any]] = {
     "trust-region": {},
@@ -55,15 +76,28 @@ def estimators() -> dict[str, tuple[Any, Any]]:
     cases["gaussian"] = GaussianMixture(2, random_state=0), POINTS
     cases["recommender"] = TopicRecommender(3, random_state=0), binary
     cases["factorization"] = PoissonFactorization(3, random_state=0), COUNTS
+    cases["poisson-recommender"] = PoissonRecommender(3, random_state=0), binary
+    cases["hmm"] = HiddenMarkovModel(3, n_symbols=4, n_init=2, random_state=0), SYMBOLS
+    cases["hmm-bernoulli"] = HiddenMarkovModel(3, "bernoulli", random_state=0), binary
+    cut = {"subchain_length": 4, "subchain_buffer": 2, "learning_rate": "adaptive"}
+    cases["hmm-gaussian"] = HiddenMarkovModel(2, "gaussian", random_state=0, **cut), POINTS
+    cases["linear"] = BayesianLinearRegression(random_state=0), Responses(False, False)
+    cases["probit"] = ProbitRegression(random_state=0), Responses(False, True)
+    # Groups that come again: what is remembered of them belongs to the step.
+    again: dict[str, Any] = {"learning_method": "trust-region", "random_state": 0}
+    cases["linear-groups"] = BayesianLinearRegression(**again), Responses(True, False)
+    cases["probit-groups"] = ProbitRegression(**again), Responses(True, True)
     return cases
 
 
 def numbers(estimator: Any) -> Any:
     """All that the estimator has learned, random states included."""
     parts: list[Any] = []
-    if isinstance(estimator, TopicRecommender):
+    if isinstance(estimator, Recommender):
         parts = [*estimator._data.users.values, *estimator._data.weights.data]
-        estimator = estimator.lda_
+        estimator = estimator._estimator
+    if getattr(estimator, "_known", None) is not None:
+        parts.append(estimator._remembered())
     state = estimator._state
     learned = [state.lambda_, state.prior, state.n_steps, state.n_seen, estimator._n_samples_seen]
     if state.memory is not None:
@@ -77,8 +111,12 @@ def peeked(estimator: Any) -> Any:
 
 
 def learn(estimator: Any, data: Any, rows: Any) -> None:
-    if isinstance(estimator, TopicRecommender):
+    if isinstance(estimator, Recommender):
         estimator.partial_fit(data[rows], user_ids=rows.tolist())
+    elif isinstance(estimator, HiddenMarkovModel):
+        estimator.partial_fit(data[rows], [10] * (len(rows) // 10))
+    elif isinstance(data, Responses):
+        estimator.partial_fit(*data[rows])
     else:
         estimator.partial_fit(data[rows])
 

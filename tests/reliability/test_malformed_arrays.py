@@ -100,6 +100,9 @@ _ESTIMATORS = {
     "factorization": trustream.PoissonFactorization,
     "recommender": trustream.TopicRecommender,
     "poisson_recommender": trustream.PoissonRecommender,
+    "hmm": trustream.HiddenMarkovModel,
+    "linear": trustream.BayesianLinearRegression,
+    "probit": trustream.ProbitRegression,
 }
 # Methods that are another one by another name, or take the same way in; scikit-learn's own.
 _COVERED = {
@@ -111,6 +114,9 @@ _COVERED = {
     "factorization": {"inverse_transform"},
     "recommender": set(),
     "poisson_recommender": set(),
+    "hmm": set(),
+    "linear": {"elbo", "score"},
+    "probit": {"decision_function", "elbo", "partial_fit", "predict", "predict_log_proba", "score"},
 }  # fmt: skip
 
 

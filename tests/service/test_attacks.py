@@ -156,8 +156,9 @@ def memory() -> float:
     return int(re.findall(r"VmRSS:\s+(\d+)", Path("/proc/self/status").read_text())[0]) / 1000
 
 
-def test_a_body_of_a_gigabyte(client: httpx.Client) -> None:
+def test_a_body_of_a_gigabyte(path: str, client_of: Callable[..., httpx.Client]) -> None:
     """Said at once, or by and by: it is cut off, and takes no memory."""
+    client = client_of(path, compute_apart=True)
     answer = raw(client, post_head(client, f"Content-Length: {10**9}"))
     assert answer.split(b" ")[1] == b"413"
     before = memory()
@@ -238,7 +239,7 @@ def test_connections_that_are_held_open(path: str, client_of: Callable[..., http
         pytest.skip(f"only {hard} descriptors")
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(4096, resource.getrlimit(
         resource.RLIMIT_NOFILE)[0]), hard))  # fmt: skip
-    client = client_of(path, max_connections=1100)
+    client = client_of(path, max_connections=1100, compute_apart=True)
     with held_open(client, 1000):
         assert client.get("/api/v1/status").status_code == 200
         with httpx.Client(base_url=client.base_url, timeout=300, trust_env=False) as other:
@@ -284,7 +285,9 @@ def test_scripts_and_escapes_are_text(path: str, client_of: Callable[..., httpx.
     assert found.json()["id"] == EVIL and found.json()["text"] == EVIL
     assert found.content.isascii() and b"\x1b" not in found.content
     shown = client.get(f"/api/v1/topics/{quote(EVIL[26:])}")
-    assert "\x1b" not in problem(shown, 404, "no-topic")["detail"]
+    assert "\x1b" not in problem(shown, 404, "no-topic")["detail"] and shown.content.isascii()
+    missing = client.get("/api/v1/document", params={"id": "\u00e9" + EVIL})
+    assert problem(missing, 404, "no-document") and missing.content.isascii()
     with open_store(path) as store:
         with pytest.raises(ValueError, match="can be printed"):
             create_token(store, EVIL, ["read"])

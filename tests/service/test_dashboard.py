@@ -195,8 +195,8 @@ def test_circles_do_not_hide_each_other(opened: Dashboard) -> None:
           const map = topicMap({ onSelect() {} });
           document.body.append(map.element);
           const places = [[0, 0], [0, 0], [0.01, 0], [0, 0.02], [0, 0], [1, 1], [1, -1]];
-          const topics = places.map(
-            (position, topic) => ({topic, position, label: "a", share: 1 / 7}));
+          const each = {label: "a", share: 1 / 7};
+          const topics = places.map((position, topic) => ({...each, topic, position}));
           map.update({topics, explained: 0.5}, 0);
           await new Promise(requestAnimationFrame);
           const { circles, width, height } = map.element.querySelector(".map").places;

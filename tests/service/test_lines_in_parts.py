@@ -123,7 +123,9 @@ def test_only_lines(empty: str, client_of: Callable[..., httpx.Client]) -> None:
     assert client.post(ROUTE, content=line(0)[:-1], headers=LINES).json()["n_records"] == 1
 
 
-@pytest.mark.parametrize("size", [20, pytest.param(300, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "size", [20, pytest.param(300, marks=[pytest.mark.slow, pytest.mark.timeout(1800)])]
+)
 def test_memory_stays_bounded(empty: str, tmp_path: Path, size: int) -> None:
     """Megabytes of lines in one request, by a service with a limit of eight."""
     service = ServiceProcess(empty, tmp_path / "log", "--max-body", "8")

@@ -110,7 +110,9 @@ def test_nobody_can_shut_others_out() -> None:
         await join("other")
         # Two and two.
         assert not found.makes_room("greedy") and not found.makes_room("other")
-        assert found.makes_room("third") is False and found.n_listeners == 4
+        assert found.n_listeners == 4
+        # Who has none comes in, as long as somebody has more than one.
+        assert found.makes_room("third") and found.n_listeners == 3
         for stream in streams:
             await stream.aclose()  # type: ignore[attr-defined]
         assert found.n_listeners == 0
@@ -121,7 +123,7 @@ def test_nobody_can_shut_others_out() -> None:
 def test_a_process_that_hangs_is_replaced(
     path: str, client_of: Callable[..., httpx.Client]
 ) -> None:
-    client = client_of(path, compute_apart=True, silent_seconds=2.0)
+    client = client_of(path, compute_apart=True, silent_seconds=10.0)
     before = client.post("/api/v1/infer", json=TEXTS).json()
     (pid,) = computing()
     os.kill(pid, signal.SIGSTOP)

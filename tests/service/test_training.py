@@ -46,6 +46,10 @@ def test_a_trainer_beside_the_service(service: ServiceProcess) -> None:
             if name == "step":
                 assert data["n_steps"] > 15
                 break
+        # What trains is loaded where it trains: the service stays small, and is there at once.
+        assert service.process is not None
+        loaded = (Path("/proc") / str(service.process.pid) / "maps").read_text()
+        assert "llvmlite" not in loaded and "scipy" not in loaded
         first = until(lambda: training(client)["pid"])
         assert service.children() == [first]
         kill([int(str(first))])

@@ -11,6 +11,8 @@ from tests.estimators.regressions import COVARIANCE, MEAN, planted
 from trustream import BayesianLinearRegression, ProbitRegression
 
 SEEDS = range(8)
+# Of a probit, whose prior was once chosen on data like those above.
+FRESH = range(300, 308)
 # A probit takes ten times as long; `tests/estimators/test_regression.py` has a small version.
 each = pytest.mark.parametrize(
     "kind",
@@ -24,15 +26,17 @@ def own_weights(model: Any) -> np.ndarray:
 
 @each
 def test_planted_groups(kind: Any) -> None:
-    """Over eight seeds, 60 groups of about 12 rows.
+    """Over eight seeds, 60 groups of about 12 rows, ten of which are learned from.
 
     Of 16 deviations of the mean, 1.96 standard deviations should hold 95 %: at least 12. Weights of
-    groups are 960 numbers; a probit's own are up to a few per cent too sure, as it is taken for
-    Gaussian and what is not known of the covariance is left out.
+    groups are 960 numbers. A probit's own are a little too sure, as what is not known of the
+    covariance is left out: over the seeds 200 to 215, which nothing was chosen on, intervals held
+    93.6 (standard error 0.8) per cent of the groups' weights and 91.6 (0.8) of x' w of new rows,
+    and standard deviations of groups were 1.03, 1.11 and 1.01 (0.05) times the planted ones.
     """
     linear = kind is BayesianLinearRegression
-    of_mean, of_groups, of_rows, covariances = [], [], [], []
-    for seed in SEEDS:
+    of_mean, of_groups, of_rows, deviations = [], [], [], []
+    for seed in SEEDS if linear else FRESH:
         data = planted(seed, n_groups=60, n_rows=12)
         y = data.y if linear else data.classes
         learned = np.arange(len(y)) % 6 > 0
@@ -40,7 +44,7 @@ def test_planted_groups(kind: Any) -> None:
         of_mean.append((model.coef_ - MEAN[:2]) / model.coef_std_)
         error = model.group_coef_ - data.weights[model.groups_, :2]
         of_groups.append(error / model.group_coef_std_)
-        covariances.append(model.group_covariance_)
+        deviations.append(np.sqrt(np.diag(model.group_covariance_)))
         rest = data.X[~learned], data.groups[~learned]
         if linear:
             mean, std = model.predict(*rest, return_std=True)
@@ -48,16 +52,17 @@ def test_planted_groups(kind: Any) -> None:
         else:
             mean, std = model.decision_function(*rest, return_std=True)
             of_rows.append((data.signal[~learned] - mean) / std)
-    inside = [np.mean(np.abs(np.concatenate(z)) < 1.96) for z in (of_mean, of_groups, of_rows)]
-    assert inside[0] >= 0.75
-    assert all(0.90 < share < 0.98 for share in inside[1:]), inside
+    inside = [[np.mean(np.abs(z) < 1.96) for z in all_] for all_ in (of_mean, of_groups, of_rows)]
+    assert np.mean(inside[0]) >= 0.75
+    for shares in inside[1:]:
+        standard_error = np.std(shares, ddof=1) / np.sqrt(len(shares))
+        assert standard_error < 0.025
+        least = 0.94 if linear else 0.915
+        assert least - 2.5 * standard_error < np.mean(shares) < 0.96 + 2.5 * standard_error, inside
     assert abs(np.mean(of_mean)) < 1
-    average = np.mean(covariances, axis=0)
-    np.testing.assert_allclose(
-        np.sqrt(np.diag(average)), np.sqrt(np.diag(COVARIANCE)), rtol=0.15 if linear else 0.4
-    )
-    if linear:
-        assert average[0, 1] > 0.05  # planted: 0.1
+    ratios = np.array(deviations) / np.sqrt(np.diag(COVARIANCE))
+    errors = ratios.std(axis=0, ddof=1) / np.sqrt(len(ratios))
+    assert (np.abs(ratios.mean(axis=0) - 1) < (0.05 if linear else 0.1) + 2.5 * errors).all()
 
 
 @each

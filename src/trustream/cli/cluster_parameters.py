@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ import click
 
 from trustream.cli.file_parameters import InputOrStandardInput
 from trustream.cli.number_parameters import Whole
-from trustream.cli.output import progress
+from trustream.cli.output import echo, progress
 
 if TYPE_CHECKING:
     from trustream.streaming.fitted_models import FittedModel
@@ -37,6 +38,13 @@ def check_workers(cluster: str | None, workers: int | None) -> None:
     """Refuse workers without a cluster."""
     if workers is not None and cluster is None:
         raise click.UsageError('--workers needs --cluster; "local" is this machine.')
+
+
+def say_start(cluster: str) -> None:
+    """Say on a terminal what takes its time before anything else can be shown."""
+    if sys.stderr is not None and sys.stderr.isatty():
+        what = "starting Ray on this machine" if cluster == "local" else f"joining {cluster}"
+        echo(f"{what} ...", err=True)
 
 
 class ClusterData(InputOrStandardInput):

@@ -13,6 +13,7 @@ from trustream.cli.cluster_parameters import (
     cluster_options,
     documents_done,
     read_by_workers,
+    say_start,
 )
 from trustream.cli.data_parameters import (
     data_options,
@@ -164,6 +165,8 @@ def _on_cluster(
 ) -> Any:
     """Return the report of a model on documents that workers read."""
     from trustream.cluster.evaluating import evaluate as on_cluster
+
+    say_start(settings["cluster"])
 
     fitted, reading = read_by_workers(fitted, options)
     with documents_done(data_title(data)) as progress:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trustream.cli.cluster_parameters import cluster_option
+from trustream.cli.cluster_parameters import cluster_option, say_start
 from trustream.cli.completion import file_names
 from trustream.cli.file_parameters import InputFile
 from trustream.cli.interruption import if_interrupted
@@ -234,6 +234,7 @@ def _by_workers(
     from trustream.cluster.ingesting import ingest as on_cluster
 
     if_interrupted(lambda: "What was added is safe; the same command goes on from there.")
+    say_start(cluster)
     for done in on_cluster(store, files, cluster=cluster, workers=workers or None, **options):
         _print(done.file, done.name, done.result, hint, as_json, before=done.n_before)
         if done.n_before and not as_json:

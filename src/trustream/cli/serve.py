@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from trustream.cli.file_parameters import InputFile
 from trustream.cli.number_parameters import LARGEST_JOBS, Real, Whole
 from trustream.cli.output import echo
 from trustream.cli.shared_parameters import model_option, opened, repeatable, store_argument
@@ -18,6 +19,8 @@ Examples:
   trustream serve env:DATABASE --host 0.0.0.0 --token-file /run/secrets/token
   trustream serve topics.db --allow-host topics.example.org --https
 """
+# Characters of a token in a file, at most.
+_LONGEST_TOKEN = 10_000
 
 
 @click.command(epilog=_EPILOG, short_help="Serve a STORE by HTTP, with a dashboard.")
@@ -27,7 +30,7 @@ Examples:
 @click.option("--port", default=8000, type=Whole(0, 65535), help="Port; 0 chooses a free one.")
 @click.option(
     "--token-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=InputFile(),
     help="File with a token that may do everything, at least 20 characters.",
 )
 @click.option("--require-token", is_flag=True, help="Ask for tokens on loopback, too.")
@@ -135,7 +138,11 @@ def _keep_file_token(store: Any, path: Path) -> None:
     from trustream.service.access import keep_token
 
     try:
-        keep_token(store, path.read_text(encoding="utf-8").strip(), "token file", ["admin"])
+        with path.open(encoding="utf-8") as file:
+            secret = file.read(_LONGEST_TOKEN + 1).strip()
+        if len(secret) > _LONGEST_TOKEN:
+            raise ValueError(f"it has more than {_LONGEST_TOKEN:,} characters, expected a token")
+        keep_token(store, secret, "token file", ["admin"])
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
 

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from trustream.cli.cluster_parameters import check_workers, cluster_options, documents_done
+from trustream.cli.cluster_parameters import (
+    check_workers,
+    cluster_options,
+    documents_done,
+    say_start,
+)
 from trustream.cli.data_parameters import model_argument, vocabulary_option
 from trustream.cli.number_parameters import Real, Whole
 from trustream.cli.output import echo, echo_json, echo_table
@@ -118,6 +123,7 @@ def _print_info(
     else:
         from trustream.cluster.exploring import explore as on_cluster
 
+        say_start(where["cluster"])
         with documents_done(fitted.title) as progress:
             result = on_cluster(source, fitted, progress=progress, **where, **given)
     _print_table(result.table, f" in {of_documents(result)}", as_json)

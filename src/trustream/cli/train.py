@@ -182,8 +182,10 @@ def _engine(
 
         yield Here(parts, exact)
         return
+    from trustream.cli.cluster_parameters import say_start
     from trustream.cluster.training import cluster_engine
 
+    say_start(cluster)
     with cluster_engine(
         found,
         cluster,
@@ -193,7 +195,8 @@ def _engine(
         exact_steps=exact,
         name=name,
     ) as engine:
-        echo(f"{engine.n_workers} workers are ready on {cluster}; {engine.memory}", err=True)
+        ready = f"{engine.n_workers} of {engine.n_wanted} workers are ready on {cluster}"
+        echo("; ".join(filter(None, [ready, engine.memory])), err=True)
         yield engine
 
 

@@ -15,6 +15,7 @@ from trustream.cli.cluster_parameters import (
     cluster_options,
     documents_done,
     read_by_workers,
+    say_start,
 )
 from trustream.cli.data_parameters import data_options, data_title, model_argument, opened_data
 from trustream.cli.number_parameters import Whole
@@ -80,6 +81,7 @@ def transform(
     n_documents = n_unknown = 0
     ids = fitted.estimator.topic_names_.ids
     if cluster is not None:
+        say_start(cluster)
         if out is not None:
             _write(fitted, str(data), out, cluster, workers, options, as_json)
             return

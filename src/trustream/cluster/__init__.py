@@ -17,8 +17,11 @@ What each module offers to the others:
 `parquet_counts`    counts in Parquet files: `write_counts`, and checks of what is read
 `worker`            `Worker`, what an actor holds: `worker.source`, open; `worker.kept`, a bounded
                     table of what calls want to find again; `worker.n_threads`
+`seats`             `Seats`, where workers are: started, watched, replaced, added
+`calls`             `Call`, what a worker is asked, and `Pending`, calls that are under way
 `pool`              `Pool(source, n_workers, ...)`: `run(calls)` gives the results of calls in
-                    order, whatever workers die or dawdle; `start` and `finish` do so in two steps
+                    order, whatever workers die or dawdle; `start` and `finish` do so in two steps;
+                    `pool_on(cluster, ...)` starts or joins the cluster too
 =================== ===============================================================================
 
 A call is ``Call(function, *arguments)`` with a function at the top level of a module, called on
@@ -32,10 +35,10 @@ them: `part_calls` has what a worker does with a part, `rows` are documents that
 workers, `training` makes one for a store, and `fitting` has `fit`. `progress` measures,
 `driver_memory` says what the driver needs.
 
-Beside training, workers go once through a corpus: `corpora` divides Parquet files or a store into
-parts, `over_parts` has workers compute something for each part, in order, and `transforming`,
-`evaluating` and `exploring` say what. `ingesting` adds files to a store, and `tokenising` counts
-words of texts with Ray Data.
+Beside training, workers go once through a corpus: `corpora` opens Parquet files (`parquet_corpus`)
+or a store (`store_corpus`), each divided into parts (`corpus_parts`), `over_parts` has workers
+compute something for each part, in order, and `transforming`, `evaluating` and `exploring` say
+what. `ingesting` adds files to a store, and `tokenising` counts words of texts with Ray Data.
 """
 
 from __future__ import annotations

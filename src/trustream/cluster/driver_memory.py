@@ -13,7 +13,18 @@ import numpy as np
 from trustream.cluster.errors import ClusterError
 
 _MEMORY = Path("/proc/meminfo")
-_LIMIT, _USED = Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory.current")
+# Where the system says what a container may take, by the two versions of control groups: the limit,
+# what is taken, and what of it are pages of files that go when memory is needed.
+_GROUPS = Path("/sys/fs/cgroup")
+_LIMITS = (
+    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
+    (
+        "memory/memory.limit_in_bytes",
+        "memory/memory.usage_in_bytes",
+        "memory/memory.stat",
+        "total_inactive_file",
+    ),
+)
 
 
 def driver_bytes(n_topics: int, n_words: int, dtype: str = "float32", *, mean: bool = True) -> int:
@@ -32,11 +43,22 @@ def available_bytes() -> int | None:
         lines = dict(line.split(":", 1) for line in _MEMORY.read_text().splitlines() if ":" in line)
         if "MemAvailable" in lines:
             found.append(int(lines["MemAvailable"].split()[0]) * 1024)
-    if _LIMIT.exists() and _USED.exists():
-        limit = _LIMIT.read_text().strip()
-        if limit.isdigit():
-            found.append(max(0, int(limit) - int(_USED.read_text())))
+    found += [left for names in _LIMITS if (left := _left_in_group(*names)) is not None]
     return min(found, default=None)
+
+
+def _left_in_group(limit: str, used: str, statistics: str, files: str) -> int | None:
+    """What a container may still take; None if it has no limit."""
+    try:
+        most = (_GROUPS / limit).read_text().strip()
+        if not most.isdigit():
+            return None
+        taken = int((_GROUPS / used).read_text())
+        lines = (_GROUPS / statistics).read_text().splitlines()
+        said = dict(line.split(maxsplit=1) for line in lines if " " in line)
+        return max(0, int(most) - taken + int(said.get(files, 0)))
+    except (OSError, ValueError):
+        return None
 
 
 def check_driver(

@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trustream.cluster import part_calls
+from trustream.cluster.calls import Call
 from trustream.cluster.errors import ClusterError, StaleRowsError
 from trustream.cluster.executor import ClusterExecutor
-from trustream.cluster.pool import Call, Pool
+from trustream.cluster.pool import Pool
 from trustream.cluster.progress import Meter
 from trustream.cluster.rows import FetchedRows, Fetching
 from trustream.inference.state import State
@@ -96,6 +97,11 @@ class ClusterEngine:
     def n_workers(self) -> int:
         """Workers that are ready."""
         return self._pool.n_workers
+
+    @property
+    def n_wanted(self) -> int:
+        """Workers that there should be; there may be no room for some."""
+        return self._pool.size
 
     def recipe(self, recipe: Recipe) -> Recipe:
         """With parts."""
@@ -212,4 +218,5 @@ class ClusterDraws:
 
     def close(self) -> None:
         """Forget what was drawn ahead."""
-        self._ahead.clear()
+        while self._ahead:
+            self._ahead.popleft().fetching.abandon()

@@ -12,5 +12,23 @@ class ClusterError(RuntimeError):
     """
 
 
+def first_line(error: BaseException) -> str:
+    """What an error of Ray says, without the story before it.
+
+    >>> first_line(ValueError("Task failed:\\n  here\\nno such column\\n"))
+    'no such column'
+    """
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    return (lines[-1] if lines else type(error).__name__)[:300]
+
+
+def no_room(error: BaseException) -> ClusterError:
+    """For an error of Ray that says that its memory for objects is full."""
+    return ClusterError(
+        f"Ray has no room for the arrays of a step ({first_line(error)}): start its nodes with "
+        "more memory for objects (ray start --object-store-memory BYTES), or use smaller batches"
+    )
+
+
 class StaleRowsError(StaleBatchError):
     """Documents changed between two looks at the same rows: the batch has to be drawn again."""

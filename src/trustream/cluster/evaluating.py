@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trustream.cluster.corpora import CorpusPart, open_corpus
-from trustream.cluster.over_parts import Progress, Shared, blocks_of, over_parts, pool_for
+from trustream.cluster.corpora import open_corpus
+from trustream.cluster.corpus_parts import CorpusPart
+from trustream.cluster.over_parts import Progress, Shared, blocks_of, over_parts
+from trustream.cluster.pool import pool_on
 from trustream.cluster.transforming import as_fitted
 from trustream.cluster.worker import Worker
 from trustream.evaluation.report import Report
@@ -68,7 +70,7 @@ def evaluate(
     corpus = open_corpus(source, n_documents=n_documents, **options)
     corpus.check(fitted)
     scores: list[PartScores] = []
-    with pool_for(corpus, cluster, workers, worker_threads) as pool:
+    with pool_on(cluster, corpus, workers, worker_threads) as pool:
         shared = Shared(pool.put(fitted))
         for some in over_parts(pool, corpus, scored, shared, scoring, progress=progress):
             scores += some

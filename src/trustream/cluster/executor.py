@@ -13,8 +13,9 @@ import numpy as np
 
 from trustream.array_types import Float64
 from trustream.cluster import part_calls
+from trustream.cluster.calls import Call
 from trustream.cluster.part_calls import PartRequest
-from trustream.cluster.pool import Call, Pool
+from trustream.cluster.pool import Pool
 from trustream.cluster.progress import Meter
 from trustream.cluster.rows import FetchedRows, by_worker, excerpt_bytes, new_name
 from trustream.inference.algorithm import Algorithm, StepOptions
@@ -67,8 +68,8 @@ class PartsElsewhere:
         def make(some: list[PartRequest]) -> Call:
             return Call(function, (model, some, names, works, *references))
 
-        pending = self._pool.start(by_worker(self._pool, self._requests, make))
         start = time.monotonic()
+        pending = self._pool.start(by_worker(self._pool, self._requests, make))
         answers = self._pool.finish(pending)
         self._meter.asked(time.monotonic() - start, pending.seconds)
         return [part for some in answers for part in some]
@@ -129,6 +130,7 @@ class ClusterExecutor(InParts):
         self, algorithm: Algorithm, model: Any, state: State, batch: Any, options: StepOptions
     ) -> tuple[State, Info]:
         """As in one process."""
+        self.meter.begin()
         start = time.monotonic()
         state, info = super().step(algorithm, model, state, batch, options)
         self.meter.stepped(time.monotonic() - start, info.batch_size, self.pool)

@@ -9,8 +9,11 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from trustream.cluster.corpora import CorpusPart, StoreCorpus, open_corpus
-from trustream.cluster.over_parts import Progress, Shared, blocks_of, over_parts, pool_for
+from trustream.cluster.corpora import open_corpus
+from trustream.cluster.corpus_parts import CorpusPart
+from trustream.cluster.over_parts import Progress, Shared, blocks_of, over_parts
+from trustream.cluster.pool import pool_on
+from trustream.cluster.store_corpus import StoreCorpus
 from trustream.cluster.transforming import as_fitted, on_threads
 from trustream.cluster.worker import Worker
 from trustream.store import open_store
@@ -89,7 +92,7 @@ def explore(
             )
         found = Gatherers.of(topics, range_, n_documents, bins, threshold, coherence)
         n_arrival = 0
-        with pool_for(corpus, cluster, workers, worker_threads) as pool:
+        with pool_on(cluster, corpus, workers, worker_threads) as pool:
             job = Shared(pool.put(_Job(fitted, topics, _packed(found, topics))))
             for parts, arrived in over_parts(pool, corpus, counted, job, progress=progress):
                 for part in parts:

@@ -11,13 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trustream.cluster.addresses import parse_address
-from trustream.cluster.connection import connected
+from trustream.cluster.calls import Call
 from trustream.cluster.driver_memory import check_driver
 from trustream.cluster.engine import N_PARTS, check_parts
 from trustream.cluster.executor import ClusterExecutor
 from trustream.cluster.parquet_source import ParquetSource
-from trustream.cluster.pool import Call, Pool
+from trustream.cluster.pool import pool_on
 from trustream.cluster.rows import FetchedRows, Fetching, smoothed
 from trustream.cluster.sources import Source
 from trustream.cluster.worker import Worker
@@ -124,12 +123,9 @@ def fit(
         if workers == 0:
             caller: Any = _Here(source, threads.n_threads(estimator.n_jobs))
         else:
-            n_cpus = None if workers is None else workers * worker_threads
-            address = parse_address(cluster)
-            stack.enter_context(
-                connected(address, n_cpus=n_cpus, object_store_bytes=object_store_bytes)
+            caller = stack.enter_context(
+                pool_on(cluster, source, workers, worker_threads, object_store_bytes)
             )
-            caller = stack.enter_context(Pool(source, workers, n_threads=worker_threads))
         draft = estimator._draft()
         with threads.one_blas_thread():
             _fit(draft, source, caller, recipe)

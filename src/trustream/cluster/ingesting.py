@@ -7,8 +7,9 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from trustream.cluster.over_parts import in_order, pool_for
-from trustream.cluster.pool import Call
+from trustream.cluster.calls import Call
+from trustream.cluster.over_parts import in_order
+from trustream.cluster.pool import pool_on
 from trustream.cluster.sources import StoreSource
 from trustream.cluster.worker import Worker
 from trustream.feeds import FeedError, IngestResult, find_files
@@ -123,7 +124,7 @@ def _ingest(
         Call(ingested, (source.url, path, {**options, "name": given or name}), place=i, alone=True)
         for i, (path, name) in enumerate(listed)
     ]
-    with pool_for(source, cluster, workers, 1) as pool:
+    with pool_on(cluster, source, workers) as pool:
         results = zip(listed, starts, in_order(pool, calls), strict=True)
         for done, ((path, name), start, (result, began)) in enumerate(results, start=1):
             if progress is not None:

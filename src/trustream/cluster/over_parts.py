@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from trustream.cluster.addresses import parse_address
-from trustream.cluster.connection import connected, ray_module
-from trustream.cluster.corpora import Corpus, CorpusBlock, CorpusPart
+from trustream.cluster.calls import Call, Pending
+from trustream.cluster.connection import ray_module
+from trustream.cluster.corpus_parts import Corpus, CorpusBlock, CorpusPart
 from trustream.cluster.errors import ClusterError
-from trustream.cluster.pool import Call, Pool
+from trustream.cluster.pool import Pool
 from trustream.cluster.worker import Worker
 
 # Called as progress(documents done, documents).
@@ -33,19 +32,6 @@ class Shared:
         """The value."""
         key = "shared", self.reference.hex()
         return worker.kept.get(key, lambda: ray_module().get(self.reference))
-
-
-@contextmanager
-def pool_for(source: Any, cluster: str, workers: int | None, worker_threads: int) -> Iterator[Pool]:
-    """Workers that read from a source, on a cluster that is started or joined for them."""
-    if worker_threads < 1:
-        raise ValueError(f"worker_threads is {worker_threads}, expected 1 or more")
-    if workers is not None and workers < 1:
-        raise ValueError(f"workers is {workers}, expected 1 or more, or None for all cores")
-    where = parse_address(cluster)
-    n_cpus = None if workers is None else workers * worker_threads
-    with connected(where, n_cpus=n_cpus), Pool(source, workers, n_threads=worker_threads) as pool:
-        yield pool
 
 
 def over_parts(
@@ -104,12 +90,17 @@ def corpus_is_fixed(worker: Worker) -> bool:
 
 def in_order(pool: Pool, calls: Iterable[Call]) -> Iterator[Any]:
     """Yield results of calls; while those of some are waited for, the next are under way."""
-    remaining, started = iter(calls), deque[Any]()
-    while True:
-        some = list(islice(remaining, 2 * max(1, pool.size)))
-        if some:
-            started.append(pool.start(some))
-        if len(started) > 1 or (started and not some):
-            yield from pool.finish(started.popleft())
-        elif not some:
-            return
+    remaining, started = iter(calls), deque[Pending]()
+    try:
+        while True:
+            some = list(islice(remaining, 2 * max(1, pool.size)))
+            if some:
+                started.append(pool.start(some))
+            if len(started) > 1 or (started and not some):
+                yield from pool.finish(started.popleft())
+            elif not some:
+                return
+    finally:
+        # Whoever asked may have had enough, or an error may have come.
+        for pending in started:
+            pool.abandon(pending)

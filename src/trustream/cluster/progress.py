@@ -26,6 +26,11 @@ class Meter:
         self._steps: list[tuple[float, float, float, int, int, int, float]] = []
         self._before: dict[int, tuple[int, float]] = {}
 
+    def begin(self) -> None:
+        """A step begins; one before it may have ended in an error."""
+        self.sent = self.received = 0
+        self._exchange = self._busy = 0.0
+
     @contextmanager
     def exchanging(self) -> Iterator[None]:
         """Time in which something is put or collected."""
@@ -35,7 +40,8 @@ class Meter:
 
     def asked(self, seconds: float, computed: Sequence[float]) -> None:
         """Workers were asked and answered after `seconds`, of which they computed so many each."""
-        self._exchange += seconds - max(computed, default=0.0)
+        # Clocks of two machines differ a little.
+        self._exchange += max(0.0, seconds - max(computed, default=0.0))
         self._busy += sum(computed)
 
     def stepped(self, seconds: float, n_documents: int, pool: Pool) -> None:
@@ -44,8 +50,6 @@ class Meter:
             seconds, self._exchange, self._busy, n_documents, self.sent, self.received, monotonic(),
         )  # fmt: skip
         self._steps = [*self._steps[1 - _STEPS :], entry]
-        self.sent = self.received = 0
-        self._exchange = self._busy = 0.0
 
     def progress(self, pool: Pool) -> ClusterProgress | None:
         """Of the last steps; None before the first."""

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from trustream.cluster import part_calls
+from trustream.cluster.calls import Call, Pending
 from trustream.cluster.errors import StaleRowsError
 from trustream.cluster.part_calls import Fetched, PartRequest
-from trustream.cluster.pool import Call, Pending, Pool
+from trustream.cluster.pool import Pool
 from trustream.cluster.sources import Numbers
 from trustream.learning.executor import split
 from trustream.models.lda import LdaModel
@@ -38,8 +39,7 @@ def by_worker(
     calls = []
     for place, group in zip(places, groups, strict=True):
         some = [requests[number] for number in group]
-        n_documents = sum(request.numbers.size for request in some)
-        calls.append(replace(make(some), place=place, n_documents=n_documents))
+        calls.append(replace(make(some), place=place))
     return calls
 
 
@@ -141,8 +141,16 @@ class Fetching:
         self._requests = [
             PartRequest(name, number, numbers[part], held_out) for number, part in enumerate(parts)
         ]
-        calls = by_worker(pool, self._requests, lambda some: Call(part_calls.fetch, (model, some)))
-        self._pending: Pending = pool.start(calls)
+
+        def make(some: list[PartRequest]) -> Call:
+            n_documents = sum(request.numbers.size for request in some)
+            return Call(part_calls.fetch, (model, some), n_documents=n_documents)
+
+        self._pending: Pending = pool.start(by_worker(pool, self._requests, make))
+
+    def abandon(self) -> None:
+        """Wait for them no longer."""
+        self._pool.abandon(self._pending)
 
     def finish(self) -> FetchedRows:
         """Wait until all parts are read.

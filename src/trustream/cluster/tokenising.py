@@ -15,8 +15,8 @@ from typing import Any
 
 from trustream.cluster.addresses import parse_address
 from trustream.cluster.connection import connected
-from trustream.cluster.corpora import parquet_files
 from trustream.cluster.errors import ClusterError
+from trustream.cluster.parquet_corpus import parquet_files
 from trustream.cluster.parquet_counts import COUNTS
 from trustream.cluster.text_tables import Columns, Split, document_frequencies, with_counts
 from trustream.text import Tokeniser

@@ -9,10 +9,10 @@ from typing import Any
 
 from trustream.cluster import part_calls
 from trustream.cluster.addresses import parse_address
-from trustream.cluster.connection import connected
+from trustream.cluster.calls import Call
 from trustream.cluster.driver_memory import check_driver
-from trustream.cluster.engine import ClusterEngine, check_trainable
-from trustream.cluster.pool import Call, Pool
+from trustream.cluster.engine import ClusterEngine, check_parts, check_trainable
+from trustream.cluster.pool import check_numbers, pool_on
 from trustream.cluster.sources import StoreSource
 from trustream.store.protocol import Store
 from trustream.streaming.published import DEFAULT_NAME, load_settings
@@ -71,18 +71,17 @@ def cluster_engine(
     ...             with trustream.StreamTrainer(store, 100, engine=engine) as trainer:
     ...                 trainer.run(until_idle=True)
     """
-    address = parse_address(cluster)
+    parse_address(cluster)
+    check_numbers(workers, worker_threads)
+    if n_parts is not None:
+        check_parts(n_parts)
     model: Any = load_settings(store, name)
     memory = ""
     if model is not None:
         check_trainable(model)
         memory = check_driver(model.n_components, store.totals().words, model.dtype)
-    n_cpus = None if workers is None else workers * worker_threads
     source = StoreSource(store.url, store.name)
-    with (
-        connected(address, n_cpus=n_cpus, object_store_bytes=object_store_bytes),
-        Pool(source, workers, n_threads=worker_threads) as pool,
-    ):
+    with pool_on(cluster, source, workers, worker_threads, object_store_bytes) as pool:
         warm_up = part_calls.warm_up, ("float32" if model is None else model.dtype,)
         pool.run([Call(*warm_up, place=place) for place in range(pool.size)])
         yield ClusterEngine(pool, n_parts, exact_steps, memory)

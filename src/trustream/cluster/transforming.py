@@ -14,8 +14,10 @@ import numpy as np
 
 from trustream._regular_file import replace_file, replacement
 from trustream.array_types import Array
-from trustream.cluster.corpora import Corpus, CorpusPart, open_corpus
-from trustream.cluster.over_parts import Progress, Shared, blocks_of, over_parts, pool_for
+from trustream.cluster.corpora import open_corpus
+from trustream.cluster.corpus_parts import Corpus, CorpusPart
+from trustream.cluster.over_parts import Progress, Shared, blocks_of, over_parts
+from trustream.cluster.pool import pool_on
 from trustream.cluster.worker import Worker
 from trustream.file_errors import readable
 from trustream.streaming.fitted_models import FittedModel, column_words, without_column_names
@@ -103,7 +105,7 @@ def _transform(
     progress: Progress | None,
 ) -> Iterator[DocumentTopics]:
     ids = fitted.estimator.topic_names_.ids
-    with pool_for(corpus, cluster, workers, worker_threads) as pool:
+    with pool_on(cluster, corpus, workers, worker_threads) as pool:
         shared = Shared(pool.put(fitted))
         for part in over_parts(pool, corpus, inferred, shared, progress=progress):
             for i, key in enumerate(part.keys):
@@ -149,7 +151,7 @@ def transform_to(
     _begin(path, {"model": _digest(fitted), "corpus": corpus.identity(), "n": len(corpus.parts)})
     missing = [part for part in corpus.parts if not _part_file(path, part).exists()]
     if missing:
-        with pool_for(corpus, cluster, workers, worker_threads) as pool:
+        with pool_on(cluster, corpus, workers, worker_threads) as pool:
             shared = Shared(pool.put(fitted))
             results = over_parts(
                 pool, corpus, written, shared, str(path), parts=missing, progress=progress

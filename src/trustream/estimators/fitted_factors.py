@@ -68,6 +68,8 @@ class FittedFactors(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Variation
                 f"factors have shape {factors.shape}, expected (n_samples, {self.n_components}), "
                 "as transform returns them"
             )
+        if not np.isfinite(factors).all():
+            raise ValueError("factors contain NaN or infinity, expected those of transform")
         return factors @ components
 
     def score_samples(self, X: Any) -> np.ndarray:

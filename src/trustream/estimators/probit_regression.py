@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from trustream import persist
 from trustream._schema import Array, Described
 from trustream.estimators import regression_data
-from trustream.estimators.base import has_partial_fit
+from trustream.estimators.base import VariationalEstimator, has_partial_fit
 from trustream.estimators.regression import CONSTRAINTS, RegressionEstimator
 from trustream.estimators.regression_data import Given
 from trustream.estimators.schemas import NUMBERS
@@ -60,7 +60,7 @@ class ProbitRegression(ClassifierMixin, RegressionEstimator):
         With groups: s, how many groups the prior of the mean of weights, 0, is worth.
     covariance_prior : float or None, default=None
         With groups: variance of each weight from group to group that the prior expects. None tries
-        0.01, 0.1, 1 and 10, divided by n_weights, and takes the one with the highest bound.
+        seven from 0.01 to 10, divided by n_weights, and takes the one with the highest bound.
     degrees_of_freedom_prior : float or None, default=None
         With groups: nu, above n_weights + 1. None takes n_weights + 2, with which the prior of the
         covariance is worth one group.
@@ -166,8 +166,8 @@ n_iter_, n_batch_iter_
         -------
         self
         """
-        self._step_as(self._draft(), Given(X, y, groups, learned_from=True, classes=classes))
-        return self
+        given = Given(X, y, groups, learned_from=True, classes=classes)
+        return VariationalEstimator.partial_fit(self, given)
 
     def decision_function(self, X: Any, groups: Any = None, return_std: bool = False) -> Any:
         """x' w of each row, above zero where the second class is likelier.
@@ -234,7 +234,7 @@ n_iter_, n_batch_iter_
         strange = np.setdiff1d(present, self.classes_)
         if strange.size:
             raise ValueError(
-                f"y has the class {strange[0]!r}, expected one of {self.classes_.tolist()}"
+                f"y has the class {strange.tolist()[0]!r}, expected one of {self.classes_.tolist()}"
             )
         return np.where(y == self.classes_[1], 1.0, -1.0)
 

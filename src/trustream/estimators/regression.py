@@ -22,11 +22,13 @@ from trustream.models.regression import GroupedData, PopulationPrior, RowData, c
 from trustream.models.regression.coordinates import Coordinates
 
 _positive = Interval(Real, 0, None, closed="neither")
-# Rows and groups of a batch, unless `batch_size` says otherwise.
-_MOST_ROWS, _MOST_GROUPS = 500, 100
+# Rows and groups of a batch, unless `batch_size` says otherwise; and rows where the sum of batches
+# is exact whatever their size.
+_MOST_ROWS, _MOST_GROUPS, _EXACT_ROWS = 500, 100, 2**16
 # How much weights may differ from group to group a priori, all together, relative to a standardised
-# response: by default the one with the highest bound.
-_SPREADS = (0.01, 0.1, 1.0, 10.0)
+# response: by default the one with the highest bound. Of a probit little is known about that from
+# the data, and a step of ten leaves intervals too narrow or too wide.
+_SPREADS = tuple(10.0 ** (i / 2) for i in range(-4, 3))
 
 CONSTRAINTS: dict[str, Any] = {
     **{name: rule for name, rule in parameters.COMMON.items() if name != "n_components"},
@@ -71,10 +73,7 @@ class RegressionEstimator(FittedRegression):
         -------
         self
         """
-        draft = self._draft()
-        draft._fit(Given(X, y, groups))
-        self._become(draft)
-        return self
+        return super().fit(Given(X, y, groups))
 
     @available_if(has_partial_fit)
     def partial_fit(self, X: Any, y: Any, groups: Any = None) -> Any:
@@ -95,8 +94,7 @@ class RegressionEstimator(FittedRegression):
         -------
         self
         """
-        self._step_as(self._draft(), Given(X, y, groups, learned_from=True))
-        return self
+        return super().partial_fit(Given(X, y, groups, learned_from=True))
 
     def elbo(  # type: ignore[override]
         self, X: Any, y: Any, groups: Any = None, *, total_samples: float | None = None
@@ -147,6 +145,9 @@ class RegressionEstimator(FittedRegression):
     def _recipe(self) -> Recipe:
         most = _MOST_GROUPS if self._grouped else _MOST_ROWS
         options = self._recipe_options() | {"method": self._method()}
+        if self._is_exact:
+            # Nothing is local: one pair is all there is to do.
+            options |= {"batch_size": self.batch_size or _EXACT_ROWS, "inner_iter": 1}
         return defaults.for_regression(**options, most_in_batch=most)
 
     def _method(self) -> str:
@@ -155,6 +156,11 @@ class RegressionEstimator(FittedRegression):
             return method
         # Without groups, adding is exact for a linear regression.
         return "batch" if self._grouped or self._probit else "streaming-vb"
+
+    @property
+    def _is_exact(self) -> bool:
+        """Whether adding up batches gives the posterior itself."""
+        return not self._grouped and not self._probit and self._method() == "streaming-vb"
 
     def _n_starts(self, size: DataSize) -> int:
         """One for each prior that is tried; a regression has one optimum."""
@@ -244,10 +250,13 @@ class RegressionEstimator(FittedRegression):
         return found
 
     def _finish(self, X: Any) -> None:
-        value, _ = self._bound(self._current_model(), self._shown, X)
-        self.lower_bound_ = value / X.shape[0]
+        self.lower_bound_ = self._lower_bound(X) / X.shape[0]
         if self._grouped:
             self._known, self._arrived = self._memories(X, self._shown), {}
+
+    def _lower_bound(self, X: Any) -> float:
+        """Of the data of `fit`, in nats."""
+        return self._bound(self._current_model(), self._shown, X)[0]
 
     def _example(self) -> np.ndarray:
         return np.eye(2)

@@ -91,6 +91,8 @@ def group_ids(groups: Any, n_rows: int) -> np.ndarray:
             f"groups has shape {np.shape(groups)}, expected ({n_rows},): one entry for each row"
         )
     ids = np.asarray(groups)
+    if ids.dtype.kind == "U" and isinstance(groups, list | tuple):
+        ids = np.array(groups, dtype=object)  # as they are: 1 and "1" would be the same string
     _check_length("groups", ids, n_rows)
     if ids.dtype.kind in "iu":
         if ids.size and int(ids.max()) > np.iinfo(np.int64).max:
@@ -107,7 +109,7 @@ def group_ids(groups: Any, n_rows: int) -> np.ndarray:
         return ids.astype(np.int64)
     strange = next(
         (value for value in values if not isinstance(value, int | str) or isinstance(value, bool)),
-        values[:1],
+        values[:3],
     )
     raise ValueError(
         f"groups must be all integers or all strings, got {strange!r} among {ids.dtype}: use "

@@ -20,6 +20,25 @@ class Given(NamedTuple):
     may_cut: bool = False
 
 
+def refuse_nested(X: Any) -> None:
+    """Refuse a list of sequences of different lengths in the place of their rows.
+
+    >>> refuse_nested([[0, 1, 2], [1, 2]])
+    Traceback (most recent call last):
+    ...
+    ValueError: X is a list of 2 sequences, expected the rows of all of them in one matrix: pass \
+numpy.concatenate of them, with a column for each feature, and their lengths as `lengths`
+    """
+    if not isinstance(X, list | tuple) or any(isinstance(part, str) for part in X):
+        return
+    if len({len(part) for part in X if hasattr(part, "__len__")}) > 1:
+        raise ValueError(
+            f"X is a list of {len(X)} sequences, expected the rows of all of them in one matrix: "
+            "pass numpy.concatenate of them, with a column for each feature, and their lengths as "
+            "`lengths`"
+        )
+
+
 def checked_lengths(lengths: Any, n_samples: int) -> Index:
     """The lengths of sequences that make up so many rows; None is one sequence.
 

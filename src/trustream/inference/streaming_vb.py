@@ -170,7 +170,8 @@ class StreamingVB(Algorithm):
             state,
             batch,
             n_inner=options.n_inner,
-            tol=options.tol,
+            # A single pair is compared with nothing.
+            tol=options.tol if options.n_inner > 1 else None,
             rng=options.rng,
             learn="alpha" in options.learn,
             start=first,

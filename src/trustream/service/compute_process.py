@@ -29,6 +29,8 @@ _LOG = logging.getLogger("trustream.service")
 _TRIES = 2
 # Seconds until a process that was told to end is killed.
 _TO_END = 10.0
+# Seconds for the first sign of life of a new process.
+_TO_START = 120.0
 
 
 @dataclass(eq=False)
@@ -161,7 +163,7 @@ class _Child:
             start_new_session=True,
         )
         self.status: int | None = None
-        self._heard = time.monotonic()
+        self._heard: float | None = None
         self._on_end = on_end
         self._lock = threading.Lock()
         self._waiting: dict[int, _Call] = {}
@@ -193,12 +195,16 @@ class _Child:
         """Whether it is at work, and silent for too long, or at something for too long."""
         with self._lock:
             waiting = list(self._waiting.values())
-        now = time.monotonic()
+        now, heard = time.monotonic(), self._heard
         if not waiting:
             return False
-        since = max(self._heard, min(call.began for call in waiting))
+        since = min(call.began for call in waiting)
+        if heard is None:
+            is_silent = now - since > max(silent_seconds, _TO_START)
+        else:
+            is_silent = now - max(heard, since) > silent_seconds
         slowest = [call.began for call in waiting if call.name not in UNHURRIED]
-        return now - since > silent_seconds or now - min(slowest, default=now) > longest
+        return is_silent or now - min(slowest, default=now) > longest
 
     def unanswered(self) -> list[_Call]:
         """What it was asked and has not answered, after its end."""

@@ -216,7 +216,8 @@ def _values(body: bytes) -> list[tuple[int | None, int | None, Any]]:
     try:
         value = parsed(text, MAX_DEPTH)
     except InvalidValue as error:
-        raise ProblemError(400, "malformed-body", f"the body is {error}") from None
+        verb = "" if str(error).startswith("has ") else "is "
+        raise ProblemError(400, "malformed-body", f"the body {verb}{error}") from None
     if isinstance(value, list):
         return [(None, place, one) for place, one in enumerate(value)]
     return [(None, None, value)]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 # A process that only computes answers nobody by HTTP.
 if TYPE_CHECKING:
-    from fastapi.responses import JSONResponse
+    from fastapi import Response
 
 TYPE = "application/problem+json"
 
@@ -42,9 +43,9 @@ class ProblemError(Exception):
             self.status, self.kind, self.detail, self.errors, self.headers, self.more,
         )  # fmt: skip
 
-    def response(self) -> JSONResponse:
-        """The answer."""
-        from fastapi.responses import JSONResponse
+    def response(self) -> Response:
+        """The answer, in ASCII as all others."""
+        from fastapi import Response
 
         content = {
             "type": f"urn:trustream:problem:{self.kind}",
@@ -54,4 +55,4 @@ class ProblemError(Exception):
             "errors": self.errors,
             **self.more,
         }
-        return JSONResponse(content, self.status, self.headers, TYPE)
+        return Response(json.dumps(content), self.status, self.headers, TYPE)

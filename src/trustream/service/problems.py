@@ -6,9 +6,8 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
 from trustream.service.problem_error import TYPE, ProblemError
@@ -37,11 +36,11 @@ def install(app: FastAPI) -> None:
     """Let an application answer all errors as problems."""
 
     @app.exception_handler(ProblemError)
-    async def refused(request: Request, error: ProblemError) -> JSONResponse:
+    async def refused(request: Request, error: ProblemError) -> Response:
         return error.response()
 
     @app.exception_handler(RequestValidationError)
-    async def invalid(request: Request, error: RequestValidationError) -> JSONResponse:
+    async def invalid(request: Request, error: RequestValidationError) -> Response:
         faults = [
             {"field": _path(found["loc"]), "message": str(found["msg"])[:500]}
             for found in error.errors()[:20]
@@ -50,14 +49,14 @@ def install(app: FastAPI) -> None:
         return ProblemError(422, "invalid-request", detail, faults).response()
 
     @app.exception_handler(HTTPException)
-    async def http(request: Request, error: HTTPException) -> JSONResponse:
+    async def http(request: Request, error: HTTPException) -> Response:
         kinds = {404: "not-found", 405: "method-not-allowed"}
         headers = dict(error.headers or {})
         kind = kinds.get(error.status_code, "refused")
         return ProblemError(error.status_code, kind, str(error.detail), headers=headers).response()
 
     @app.exception_handler(StoreError)
-    async def store(request: Request, error: StoreError) -> JSONResponse:
+    async def store(request: Request, error: StoreError) -> Response:
         return unavailable(request, error).response()
 
 

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, field
 
 from trustream._schema import Rule, check_values, integer, number
 
+# Workers whose rates are shown one by one.
+_MOST_SHOWN = 4
 _text = Rule(lambda value: isinstance(value, str), "a text")
 _WORKER = {"host": _text, "documents_per_second": number(least=0.0), "n_deaths": integer(0)}
 _RULES = {
@@ -32,7 +34,7 @@ class WorkerProgress:
 
     Attributes:
         host: its machine; empty while it is starting.
-        documents_per_second: while it computes.
+        documents_per_second: that it is done with, in the time in which it reads and computes.
         n_deaths: how often it was replaced.
     """
 
@@ -70,12 +72,25 @@ class ClusterProgress:
     pid: int = field(default_factory=os.getpid)
 
     def __str__(self) -> str:
+        n_deaths = sum(worker.n_deaths for worker in self.workers)
         return (
-            f"{self.n_workers} of {self.n_wanted} workers, "
-            f"{self.documents_per_second:,.0f} documents per second, exchange "
+            f"{self.n_workers} of {self.n_wanted} workers"
+            f"{f' ({n_deaths} replaced)' if n_deaths else ''}, "
+            f"{self.documents_per_second:,.0f} documents per second{self._by_worker()}, exchange "
             f"{1000 * self.exchange_seconds:.0f} of {1000 * self.step_seconds:.0f} ms a step, "
             f"efficiency {self.efficiency:.0%}"
         )
+
+    def _by_worker(self) -> str:
+        """Of each worker; the lowest and the highest of many."""
+        rates = [worker.documents_per_second for worker in self.workers]
+        rates = sorted(rate for rate in rates if rate > 0)
+        if not rates:
+            return ""
+        shown = [f"{rate:,.0f}" for rate in rates]
+        if len(rates) > _MOST_SHOWN:
+            return f" (by worker, while at work: {shown[0]} to {shown[-1]})"
+        return f" (by worker, while at work: {', '.join(shown)})"
 
     def to_bytes(self) -> bytes:
         """As JSON, for a store."""

@@ -19,7 +19,8 @@ w_t(j), and log sum_z of the weight of all paths, sum_t log c_t + tops_t.
 Ratios have 1 as their largest entry in each row. Where every transition has a weight of at least
 exp(-640), whatever underflows on the way is less than exp(-60) of what counts: any state can be
 reached from the likeliest one at that price. Where one has less, the functions that begin with `log_`
-do the same with logarithms of start, entry and transitions; there ratios are logarithms as well.
+do the same with logarithms of start, entry and transitions; there ratios are logarithms as well. Here
+the recursions stand once, in logarithms, and the other two functions take them.
 """  # noqa: E501
 
 from __future__ import annotations
@@ -28,7 +29,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 Array = NDArray[Any]
 
@@ -72,26 +72,10 @@ def forward_backward(
         firsts: (W,), replaced by sum q(z_0) of the chains whose core begins a sequence.
         log_evidence: (n,), of which begin:end become sum_t log c_t + tops_t over the core.
     """
-    k = transitions.shape[0]
-    weights = transitions[:, :k]
-    pairs[:], firsts[:] = 0, 0
-    for n in range(begin, end):
-        first, core_start, core_stop, last, begins = chains[n]
-        x = ratios[at[first:last], :k]
-        alpha, c = _filtered((start if begins else entry)[:k], weights, x)
-        beta = np.ones_like(alpha)
-        for t in range(len(x) - 1, 0, -1):
-            beta[t - 1] = weights @ (x[t] * beta[t] / c[t])
-        phi = alpha * beta
-        phi /= phi.sum(axis=1, keepdims=True)
-        core = slice(core_start - first, core_stop - first)
-        np.add.at(sums[:, :k], to[core_start:core_stop], phi[core])
-        if begins and core_start == first:
-            firsts[:k] += phi[0]
-        later = slice(max(core.start, 1), core.stop)
-        after = (x * beta / c[:, np.newaxis])[later]
-        pairs[:, :k] += weights * (alpha[later.start - 1 : later.stop - 1].T @ after)
-        log_evidence[n] = np.log(c[core]).sum() + tops[at[core_start:core_stop]].sum()
+    a, b, c, d = _logs(start, entry, transitions, ratios)
+    log_forward_backward(
+        a, b, c, d, tops, at, to, chains, sums, pairs, firsts, log_evidence, begin, end
+    )
 
 
 def forward(
@@ -107,23 +91,13 @@ def forward(
     end: int,
 ) -> None:
     """log c_t + tops_t of the cores of the chains begin:end, stored in log_likelihood (T,)."""
-    k = transitions.shape[0]
-    for n in range(begin, end):
-        first, core_start, core_stop, last, begins = chains[n]
-        weights = (start if begins else entry)[:k]
-        _, c = _filtered(weights, transitions[:, :k], ratios[at[first:last], :k])
-        found = np.log(c) + tops[at[first:last]]
-        log_likelihood[core_start:core_stop] = found[core_start - first : core_stop - first]
+    a, b, c, d = _logs(start, entry, transitions, ratios)
+    log_forward(a, b, c, d, tops, at, chains, log_likelihood, begin, end)
 
 
-def _filtered(weights: Array, transitions: Array, x: Array) -> tuple[Array, Array]:
-    """alpha (T, K) and c (T,)."""
-    alpha, c = np.empty_like(x), np.empty(len(x))
-    for t in range(len(x)):
-        joint = x[t] * (weights if t == 0 else alpha[t - 1] @ transitions)
-        c[t] = joint.sum()
-        alpha[t] = joint / c[t]
-    return alpha, c
+def _logs(*weights: Array) -> list[Array]:
+    with np.errstate(divide="ignore"):
+        return [np.log(part) for part in weights]
 
 
 def log_forward_backward(
@@ -149,11 +123,11 @@ def log_forward_backward(
     for n in range(begin, end):
         first, core_start, core_stop, last, begins = chains[n]
         x = ratios[at[first:last], :k]
-        alpha, c = _log_filtered((start if begins else entry)[:k], weights, x)
+        alpha, c = _filtered((start if begins else entry)[:k], weights, x)
         beta = np.zeros_like(alpha)
         for t in range(len(x) - 1, 0, -1):
-            beta[t - 1] = logsumexp(weights + x[t] + beta[t] - c[t], axis=1)
-        phi = np.exp(alpha + beta - logsumexp(alpha + beta, axis=1, keepdims=True))
+            beta[t - 1] = _log_sum(weights + x[t] + beta[t] - c[t], 1)
+        phi = np.exp(alpha + beta - _log_sum(alpha + beta, 1)[:, np.newaxis])
         core = slice(core_start - first, core_stop - first)
         np.add.at(sums[:, :k], to[core_start:core_stop], phi[core])
         if begins and core_start == first:
@@ -181,19 +155,25 @@ def log_forward(
     for n in range(begin, end):
         first, core_start, core_stop, last, begins = chains[n]
         weights = (start if begins else entry)[:k]
-        _, c = _log_filtered(weights, transitions[:, :k], ratios[at[first:last], :k])
+        _, c = _filtered(weights, transitions[:, :k], ratios[at[first:last], :k])
         found = c + tops[at[first:last]]
         log_likelihood[core_start:core_stop] = found[core_start - first : core_stop - first]
 
 
-def _log_filtered(weights: Array, transitions: Array, x: Array) -> tuple[Array, Array]:
-    """log alpha (T, K) and log c (T,)."""
+def _filtered(weights: Array, transitions: Array, x: Array) -> tuple[Array, Array]:
+    """log alpha (T, K) and log c (T,), by the first line of the recursions above."""
     alpha, c = np.empty_like(x), np.empty(len(x))
     for t in range(len(x)):
-        before = weights if t == 0 else logsumexp(alpha[t - 1][:, np.newaxis] + transitions, axis=0)
-        c[t] = logsumexp(x[t] + before)
+        before = weights if t == 0 else _log_sum(alpha[t - 1][:, np.newaxis] + transitions, 0)
+        c[t] = _log_sum(x[t] + before, 0)
         alpha[t] = x[t] + before - c[t]
     return alpha, c
+
+
+def _log_sum(values: Array, axis: int) -> Array:
+    """log sum exp(values) along an axis, on which not all are minus infinity."""
+    top = values.max(axis=axis)
+    return np.asarray(top + np.log(np.exp(values - np.expand_dims(top, axis)).sum(axis=axis)))
 
 
 def viterbi(

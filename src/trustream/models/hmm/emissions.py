@@ -20,6 +20,7 @@ from trustream.models.protocol import Rows
 
 # Those of lambda_, a Natural or Statistics that belong to the emissions.
 Parts = tuple[Array, ...]
+EMISSIONS = ("categorical", "bernoulli", "gaussian")
 Places = NDArray[np.int32]
 
 
@@ -244,3 +245,30 @@ class MixtureEmissions(Emissions):
     ) -> Array:
         weights = np.full(self.n_components, 1 / self.n_components)
         return np.asarray(self.mixture.draw(self._expected(weights, *expected), z, rng))
+
+
+def emissions_of(
+    name: str,
+    *,
+    n_components: int,
+    n_features: int,
+    dtype: str,
+    covariance_type: str,
+    start_count: float,
+    backend: str,
+    n_threads: int,
+) -> Emissions:
+    """Those of that name; parameters as in `HmmModel`."""
+    if name == "categorical":
+        return Categorical(n_components, n_features, dtype)
+    options: dict[str, Any] = {
+        "n_components": n_components,
+        "n_features": n_features,
+        "dtype": dtype,
+        "backend": backend,
+        "n_threads": n_threads,
+    }
+    if name == "bernoulli":
+        return MixtureEmissions(BernoulliModel(**options))
+    options |= {"covariance_type": covariance_type, "start_count": start_count}
+    return MixtureEmissions(GaussianModel(**options))

@@ -20,7 +20,6 @@ of the sequence as far as buffers are long enough to forget where they begin and
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -28,33 +27,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.families import dirichlet
-from trustream.kernels import BACKENDS, LANES, threads
+from trustream.kernels import BACKENDS
 from trustream.models.dense_model import DenseModel
 from trustream.models.hmm import parameters
 from trustream.models.hmm.batch import Group, HmmBatch, batch_of
-from trustream.models.hmm.emissions import Categorical, Emissions, MixtureEmissions
+from trustream.models.hmm.computation import HmmComputation
+from trustream.models.hmm.emissions import EMISSIONS, Emissions, emissions_of
 from trustream.models.hmm.sequences import Sequences
-from trustream.models.mixture import BernoulliModel, GaussianModel, feature_blocks
 from trustream.models.protocol import Rows
-
-EMISSIONS = ("categorical", "bernoulli", "gaussian")
-_NATURAL: dict[str, Any] = {
-    "categorical": parameters.CategoricalHmmNatural,
-    "bernoulli": parameters.BernoulliHmmNatural,
-    "gaussian": parameters.GaussianHmmNatural,
-}
-_EXPECTED: dict[str, Any] = {
-    "categorical": parameters.CategoricalHmmExpected,
-    "bernoulli": parameters.BernoulliHmmExpected,
-    "gaussian": parameters.GaussianHmmExpected,
-}
-# Below this logarithm of a weight recursions without logarithms may lose what counts.
-_LEAST_LOG = -640.0
-# Rows of a table that are worked on at a time.
-_TABLE_ROWS = 2**10
 
 
 class Beliefs(NamedTuple):
@@ -65,16 +47,6 @@ class Beliefs(NamedTuple):
 
     natural: Any = None
     log_evidence: Float64 | None = None
-
-
-class _Dynamics(NamedTuple):
-    """Weights of start (W,), of a chain that does not begin a sequence (W,), and of transitions
-    (K, W); logarithms if is_log."""
-
-    start: Float64
-    entry: Float64
-    transitions: Float64
-    is_log: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,23 +96,24 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
     @cached_property
     def kind(self) -> Emissions:
         """The emissions."""
-        if self.emissions == "categorical":
-            return Categorical(self.n_components, self.n_features, self.dtype)
-        options: dict[str, Any] = {
-            "n_components": self.n_components,
-            "n_features": self.n_features,
-            "dtype": self.dtype,
-            "backend": self.backend,
-            "n_threads": self.n_threads,
-        }
-        if self.emissions == "bernoulli":
-            return MixtureEmissions(BernoulliModel(**options))
-        options |= {"covariance_type": self.covariance_type, "start_count": self.start_count}
-        return MixtureEmissions(GaussianModel(**options))
+        return emissions_of(
+            self.emissions,
+            n_components=self.n_components,
+            n_features=self.n_features,
+            dtype=self.dtype,
+            covariance_type=self.covariance_type,
+            start_count=self.start_count,
+            backend=self.backend,
+            n_threads=self.n_threads,
+        )
+
+    @cached_property
+    def _computation(self) -> HmmComputation:
+        return HmmComputation(self.kind, self.backend, self.n_threads)
 
     def natural(self, start: Array, transitions: Array, *emissions: Array) -> Any:
         """The named tuple of lambda_, of a Natural or of Statistics."""
-        return _NATURAL[self.emissions](start, transitions, *emissions)
+        return parameters.NATURAL[self.emissions](start, transitions, *emissions)
 
     def batch(self, data: Sequences, rows: Rows | slice) -> HmmBatch:
         """The given chains of validated data."""
@@ -259,11 +232,11 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
         log_evidence = np.empty(batch.size)
         total, k = self.zero_statistics(), self.n_components
         position = 0
-        dynamics = self._weights(natural, batch.is_cut)
-        for group, table in self._tables(natural, prior, batch, dynamics.is_log):
+        dynamics = self._computation.weights(natural, batch.is_cut)
+        for group, table in self._computation.tables(natural, prior, batch, dynamics.is_log):
             n = len(group.chains)
             shared = self.kind.n_shared
-            sums, pairs, firsts = self._recursion(
+            sums, pairs, firsts = self._computation.beliefs(
                 dynamics, table, group, group.at, shared, log_evidence[position : position + n]
             )
             position += n
@@ -281,110 +254,12 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
         """
         if isinstance(local, Beliefs) and local.natural is natural:
             return np.array(local.log_evidence)
-        dynamics = self._weights(natural, batch.is_cut)
+        dynamics = self._computation.weights(natural, batch.is_cut)
         found = [
-            np.add.reduceat(self._filtered(dynamics, table, group), _core_starts(group))
-            for group, table in self._tables(natural, prior, batch, dynamics.is_log)
+            np.add.reduceat(self._computation.filtered(dynamics, table, group), _core_starts(group))
+            for group, table in self._computation.tables(natural, prior, batch, dynamics.is_log)
         ]
         return np.concatenate(found)
-
-    # --- recursions
-
-    def _weights(self, natural: Any, is_cut: bool) -> _Dynamics:
-        """exp E[log pi] and exp E[log A], and the stationary distribution where it is needed."""
-        start, transitions = (dirichlet.expected_log(natural[i]) for i in (0, 1))
-        entry = start
-        if is_cut:
-            entry = np.log(stationary(dirichlet.mean(natural[1])))
-        return self._dynamics(start, entry, transitions)
-
-    def _dynamics(self, start: Float64, entry: Float64, transitions: Float64) -> _Dynamics:
-        k = self.n_components
-        width = -(-k // LANES) * LANES
-        is_log = min(part.min() for part in (start, entry, transitions)) < _LEAST_LOG
-        padded = []
-        for part in (start, entry, transitions):
-            values = np.zeros((*part.shape[:-1], width))
-            values[..., :k] = part if is_log else np.exp(part)
-            padded.append(values)
-        return _Dynamics(padded[0], padded[1], padded[2], is_log)
-
-    def _tables(
-        self, natural: Any, prior: Any, batch: HmmBatch, is_log: bool, predictive: bool = False
-    ) -> Iterator[tuple[Group, tuple[Float64, Float64]]]:
-        """Each group with (ratios, tops) of its observations (`kernels.hmm.reference`)."""
-        score = self.kind.log_density if predictive else self.kind.scores
-        table: tuple[Float64, Float64] | None = None
-        for group in batch.groups:
-            if table is None or self.kind.n_shared is None:
-                values = score(tuple(natural[2:]), prior, group.observations)
-                table = self._relative(values, is_log)
-            yield group, table
-
-    def _relative(self, values: Float64, is_log: bool) -> tuple[Float64, Float64]:
-        n_rows, k = values.shape
-        if is_log:
-            return values, np.zeros(n_rows)
-        ratios = np.empty((n_rows, -(-k // LANES) * LANES))
-        tops = np.empty(n_rows)
-        kernel = kernels.get("hmm", self.backend).relative
-
-        def work(start: int, stop: int) -> None:
-            kernel(values, ratios, tops, start, stop)
-
-        n_threads = feature_blocks.worthwhile(20 * values.size, self.n_threads)
-        threads.run(work, threads.split(n_rows, _TABLE_ROWS), n_threads)
-        return ratios, tops
-
-    def _recursion(
-        self,
-        dynamics: _Dynamics,
-        table: tuple[Float64, Float64],
-        group: Group,
-        to: Any,
-        n_shared: int | None,
-        log_evidence: Float64,
-    ) -> tuple[Float64, Float64, Float64]:
-        """sums, pairs and firsts of a group (`forward_backward`), over all its chains.
-
-        Beliefs are summed by `to` in n_shared rows, or None: each observation has a row.
-        """
-        module = kernels.get("hmm", self.backend)
-        kernel = module.log_forward_backward if dynamics.is_log else module.forward_backward
-        k, width = dynamics.transitions.shape
-        weights, parts = dynamics[:3], group.parts
-        pairs, firsts = np.empty((len(parts), k, width)), np.empty((len(parts), width))
-        number = {start: i for i, (start, _) in enumerate(parts)}
-        own = np.zeros((group.at.size, width)) if n_shared is None else None
-
-        def work(start: int, stop: int) -> Array:
-            i = number[start]
-            sums = np.zeros((n_shared or 0, width)) if own is None else own
-            kernel(
-                *weights, *table, group.at, to, group.chains, sums, pairs[i], firsts[i],
-                log_evidence, start, stop,
-            )  # fmt: skip
-            return sums if own is None else np.zeros(0)
-
-        n_threads = feature_blocks.worthwhile(3 * group.at.size * k * width, self.n_threads)
-        shared = feature_blocks.ordered_sum(work, parts, width * (n_shared or 1), n_threads)
-        return shared if own is None else own, pairs.sum(axis=0), firsts.sum(axis=0)
-
-    def _filtered(
-        self, dynamics: _Dynamics, table: tuple[Float64, Float64], group: Group
-    ) -> Float64:
-        """log p(x_t | what came before) of the cores' observations, (T,)."""
-        module = kernels.get("hmm", self.backend)
-        kernel = module.log_forward if dynamics.is_log else module.forward
-        found = np.empty(group.at.size)
-        weights = dynamics[:3]
-
-        def work(start: int, stop: int) -> None:
-            kernel(*weights, *table, group.at, group.chains, found, start, stop)
-
-        n_threads = feature_blocks.worthwhile(group.at.size * weights[2].size, self.n_threads)
-        threads.run(work, group.parts, n_threads)
-        return found[group.core_rows]
 
     # --- terms of the bound
 
@@ -412,38 +287,22 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
         """E[pi], E[A] and the expected parameters of the emissions."""
         start, transitions = (dirichlet.mean(lambda_[i]) for i in (0, 1))
         parts = self.kind.expected(tuple(lambda_[2:]), prior)
-        return _EXPECTED[self.emissions](start, transitions, *parts)
+        return parameters.EXPECTED[self.emissions](start, transitions, *parts)
 
     def marginals(self, natural: Any, prior: Any, batch: HmmBatch) -> Float64:
         """q(z_t = k) of all observations of cores, (T, K)."""
-        dynamics = self._weights(natural, batch.is_cut)
+        dynamics = self._computation.weights(natural, batch.is_cut)
         found = []
-        for group, table in self._tables(natural, prior, batch, dynamics.is_log):
+        for group, table in self._computation.tables(natural, prior, batch, dynamics.is_log):
             to = np.arange(group.at.size, dtype=np.int32)
             bounds = np.empty(len(group.chains))
-            phi, _, _ = self._recursion(dynamics, table, group, to, None, bounds)
+            phi, _, _ = self._computation.beliefs(dynamics, table, group, to, None, bounds)
             found.append(phi[group.core_rows, : self.n_components])
         return np.concatenate(found)
 
     def paths(self, natural: Any, prior: Any, batch: HmmBatch) -> NDArray[np.int64]:
         """The likeliest path of each sequence under q(z), (T,); sequences are not cut."""
-        kernel = kernels.get("hmm", self.backend).viterbi
-        start, transitions = (dirichlet.expected_log(natural[i]) for i in (0, 1))
-        found, scores = [], None
-        for group in batch.groups:
-            if scores is None or self.kind.n_shared is None:
-                scores = self.kind.scores(tuple(natural[2:]), prior, group.observations)
-            states = np.empty(group.at.size, np.int64)
-
-            def work(
-                first: int, stop: int, group: Group = group, scores: Any = scores, to: Any = states
-            ) -> None:
-                kernel(start, transitions, scores, group.at, group.chains, to, first, stop)
-
-            n_threads = feature_blocks.worthwhile(group.at.size * start.size**2, self.n_threads)
-            threads.run(work, group.parts, n_threads)
-            found.append(states)
-        return np.concatenate(found)
+        return self._computation.paths(natural, prior, batch)
 
     def predictive_log_density(self, lambda_: Any, prior: Any, batch: HmmBatch) -> Float64:
         """log p(x_t | x_1, ..., x_{t-1}) of each observation of whole sequences, (T,), in nats.
@@ -452,9 +311,11 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
         all x_t, and adds up to the density of a sequence.
         """
         start, transitions = (np.log(dirichlet.mean(lambda_[i])) for i in (0, 1))
-        dynamics = self._dynamics(start, start, transitions)
-        tables = self._tables(lambda_, prior, batch, dynamics.is_log, predictive=True)
-        return np.concatenate([self._filtered(dynamics, table, group) for group, table in tables])
+        dynamics = self._computation.dynamics(start, start, transitions)
+        tables = self._computation.tables(lambda_, prior, batch, dynamics.is_log, predictive=True)
+        return np.concatenate(
+            [self._computation.filtered(dynamics, table, group) for group, table in tables]
+        )
 
     def sample(
         self, expected: Any, n: int, rng: np.random.Generator
@@ -475,21 +336,6 @@ class HmmModel(DenseModel[Any, Any, HmmBatch]):
             raise ValueError(
                 f"the prior is for {prior.start.size} states, the model has {self.n_components}"
             )
-
-
-def stationary(transitions: Float64) -> Float64:
-    """The distribution p with p A = p, for a matrix (K, K) of positive entries whose rows sum to 1.
-
-    From p (I - A + 1 1') = 1'; entries are kept above 1e-200.
-
-    >>> stationary(np.array([[0.9, 0.1], [0.3, 0.7]])).round(12)
-    array([0.75, 0.25])
-    """
-    k = transitions.shape[0]
-    with threads.one_blas_thread():
-        p = np.linalg.solve((np.eye(k) - transitions + 1).T, np.ones(k))
-    p = np.maximum(p, 1e-200)
-    return np.asarray(p / p.sum())
 
 
 def _core_starts(group: Group) -> NDArray[np.int64]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,6 +69,19 @@ class GaussianHmmExpected(NamedTuple):
     transitions: Float64
     means: Float64
     covariances: Float64
+
+
+# By the name of the emissions.
+NATURAL: dict[str, Any] = {
+    "categorical": CategoricalHmmNatural,
+    "bernoulli": BernoulliHmmNatural,
+    "gaussian": GaussianHmmNatural,
+}
+EXPECTED: dict[str, Any] = {
+    "categorical": CategoricalHmmExpected,
+    "bernoulli": BernoulliHmmExpected,
+    "gaussian": GaussianHmmExpected,
+}
 
 
 @dataclass(frozen=True, eq=False, init=False)

@@ -20,6 +20,10 @@ import numpy as np
 
 from trustream.array_types import Array, Float64
 
+_ROWS = 2**10
+# A column that varies by less is taken for a constant.
+_LEAST = 1e-100
+
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
@@ -51,7 +55,8 @@ class Coordinates:
     def rows(self, X: Array, dtype: str = "float64") -> Array:
         """x~ for rows X (n, D), shape (n, P)."""
         rows = np.ones((X.shape[0], self.n_weights), dtype)
-        rows[:, : self.x_mean.size] = (X - self.x_mean) / self.x_scale
+        for part in _parts(X.shape[0]):
+            rows[part, : self.x_mean.size] = (X[part] - self.x_mean) / self.x_scale
         return rows
 
     def responses(self, y: Array, dtype: str = "float64") -> Array:
@@ -96,16 +101,29 @@ def standard(X: Array, y: Array | None, intercept: bool) -> Coordinates:
     >>> standard(np.array([[1.0, 7.0], [3.0, 7.0]]), None, True).x_scale
     array([1., 1.])
     """
-    columns = X if y is None else np.column_stack([X, y])
-    columns = np.asarray(columns, np.float64)
-    mean = columns.mean(axis=0) if intercept else np.zeros(columns.shape[1])
-    scale = np.sqrt(np.square(columns - mean).mean(axis=0))
-    # What rounding leaves of a constant is no variation.
-    varies = scale > 1e-12 * np.abs(columns).max(axis=0)
-    scale = np.where(varies, scale, 1.0)
-    d = X.shape[1]
-    y_mean, y_scale = (0.0, 1.0) if y is None else (float(mean[d]), float(scale[d]))
-    return Coordinates(mean[:d], scale[:d], y_mean, y_scale, intercept)
+    mean, scale = _place_of(X, intercept)
+    y_mean, y_scale = 0.0, 1.0
+    if y is not None:
+        y_mean, y_scale = (float(value[0]) for value in _place_of(y[:, np.newaxis], intercept))
+    return Coordinates(mean, scale, y_mean, y_scale, intercept)
+
+
+def _place_of(X: Array, intercept: bool) -> tuple[Float64, Float64]:
+    """Means (D,) and scales (D,) of columns."""
+    mean, squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
+    if intercept:
+        mean = X.mean(axis=0, dtype=np.float64)
+    for part in _parts(X.shape[0]):
+        squares += np.square(X[part] - mean).sum(axis=0)
+    scale = np.sqrt(squares / X.shape[0])
+    # What rounding leaves of a constant is no variation, and squares of less would vanish.
+    varies = scale > np.maximum(1e-12 * np.maximum(X.max(axis=0), -X.min(axis=0)), _LEAST)
+    return mean, np.where(varies, scale, 1.0)
+
+
+def _parts(n_rows: int) -> list[slice]:
+    """Rows that are worked on at a time: what is computed on the way stays in the cache."""
+    return [slice(start, start + _ROWS) for start in range(0, n_rows, _ROWS)]
 
 
 def identity(n_features: int, intercept: bool) -> Coordinates:

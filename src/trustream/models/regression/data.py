@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trustream.array_types import Array, Float64
+from trustream.families.weights_and_noise import Natural
 from trustream.kernels import get, threads
 from trustream.models.protocol import Rows
 
@@ -39,11 +40,26 @@ class RowBatch:
 
     X: Array
     y: Array
+    # What steps on the same batch would compute again and again.
+    _kept: list[Natural] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def size(self) -> int:
         """B."""
         return int(self.X.shape[0])
+
+    def statistics(self, n_threads: int) -> Natural:
+        """sum_n x_n x_n', sum_n y_n x_n, sum_n y_n^2 and B, computed once."""
+        if not self._kept:
+            y = self.y.astype(np.float64)
+            found = Natural(
+                weighted_products(self.X, None, n_threads),
+                weighted_sums(self.X, y, n_threads),
+                np.array([float(y @ y)]),
+                np.array([float(self.size)]),
+            )
+            self._kept.append(found)
+        return self._kept[0]
 
 
 class Moments(NamedTuple):

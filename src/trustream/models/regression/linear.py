@@ -24,7 +24,7 @@ from trustream.families import weights_and_noise as family
 from trustream.families.weights_and_noise import Natural as LinearNatural
 from trustream.models.dense_model import like
 from trustream.models.protocol import Rows
-from trustream.models.regression.data import RowBatch, weighted_products, weighted_sums
+from trustream.models.regression.data import RowBatch
 from trustream.models.regression.model import RegressionModel
 from trustream.models.regression.priors import WeightsPrior
 
@@ -88,14 +88,7 @@ class LinearModel(RegressionModel[LinearNatural, WeightsPrior, RowBatch]):
         self, prior: WeightsPrior, batch: RowBatch, phi: Array | None
     ) -> tuple[Array, LinearNatural]:
         """(no beliefs, Statistics); `phi` makes no difference."""
-        y = batch.y.astype(np.float64)
-        statistics = LinearNatural(
-            weighted_products(batch.X, None, self.n_threads),
-            weighted_sums(batch.X, y, self.n_threads),
-            np.array([float(y @ y)]),
-            np.array([float(batch.size)]),
-        )
-        return np.empty((batch.size, 0)), statistics
+        return np.empty((batch.size, 0)), batch.statistics(self.n_threads)
 
     def local_step(
         self,
@@ -194,4 +187,5 @@ class LinearModel(RegressionModel[LinearNatural, WeightsPrior, RowBatch]):
 
 def row_batch(data: Any, rows: Rows | slice, dtype: str) -> RowBatch:
     """The given rows of `RowData` in that type."""
-    return RowBatch(*(np.ascontiguousarray(part[rows], dtype) for part in (data.X, data.y)))
+    X, y = (np.ascontiguousarray(part[rows], dtype) for part in (data.X, data.y))
+    return RowBatch(X, y)

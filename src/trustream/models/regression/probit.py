@@ -112,7 +112,7 @@ class ProbitModel(RegressionModel[ProbitNatural, WeightsPrior, RowBatch]):
             raise ValueError(f"phi must have shape {(batch.size,)}, got {location.shape}")
         latent, _ = self._latent(location, batch)
         statistics = ProbitNatural(
-            weighted_products(batch.X, None, self.n_threads),
+            batch.statistics(self.n_threads).precision,
             weighted_sums(batch.X, latent[:, 0], self.n_threads),
             weighted_products(batch.X, 1 - latent[:, 1], self.n_threads),
         )

@@ -2,6 +2,9 @@
 
 const API = "/api/v1/";
 const SECONDS = 20;
+// What has to be computed: the process that does it may have to be started, and the service itself gives up after a minute.
+const COMPUTED = /^(?:infer|nearest|document|search)$/;
+const COMPUTED_SECONDS = 70;
 
 // Why a request has no answer: `status` is 0 if the service was not reached.
 export class ApiProblem extends Error {
@@ -30,7 +33,8 @@ export async function ask(path, { method = null, body = null, query = {} } = {})
     options.headers["Content-Type"] = "application/json";
     options.body = JSON.stringify(body);
   }
-  options.signal = AbortSignal.timeout(1000 * SECONDS);
+  const seconds = COMPUTED.test(path) ? COMPUTED_SECONDS : SECONDS;
+  options.signal = AbortSignal.timeout(1000 * seconds);
   let response;
   let content = null;
   try {
@@ -38,6 +42,7 @@ export async function ask(path, { method = null, body = null, query = {} } = {})
     if (response.status !== 204) content = await response.json();
   } catch (error) {
     if (response && !response.ok) throw new ApiProblem(response.status, "", `The service answered ${response.status}.`);
+    if (error.name === "TimeoutError") throw new ApiProblem(0, "slow", `The service has not answered for ${seconds} seconds: try again.`);
     throw new ApiProblem(0, "unreachable", "The service cannot be reached.");
   }
   if (response.ok) return content;

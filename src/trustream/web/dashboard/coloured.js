@@ -32,7 +32,7 @@ export function colouredText({ topics, segments, words }) {
   const others = element(
     "p",
     { class: "note" },
-    rest > 0.0005 ? `Other topics that are listed have ${percent(rest)}. ` : "",
+    rest > 0.0005 ? `Others have ${percent(rest)}. ` : "",
     "Press a topic to point out its words.",
   );
   return {
