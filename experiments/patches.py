@@ -65,7 +65,7 @@ _QUICK = {
     "n_points": 12,
     "n_scored": 20_000,
 }
-_FULL = {**_QUICK, "starts": ["wide", "points"], "n_scored": 10_000, "n_points": 10}
+_FULL = {**_QUICK, "starts": ["points", "wide"], "n_scored": 10_000, "n_points": 10}
 # Of a component that starts at a patch, in covariances of the data.
 _POINT_SCALE = 0.1
 _SERIES = ("TR", "NG", "MO_B500", "MO_B10k")

@@ -23,7 +23,8 @@ from benchmarks.harness.rows import Row, Setup, at_least, information
 from trustream.cluster.connection import connected
 from trustream.cluster.executor import ClusterExecutor
 from trustream.cluster.fitting import AllRows
-from trustream.cluster.parquet_source import ParquetSource, write_counts
+from trustream.cluster.parquet_counts import write_counts
+from trustream.cluster.parquet_source import ParquetSource
 from trustream.cluster.pool import Pool
 from trustream.learning.defaults import for_topics
 from trustream.learning.learner import Learner

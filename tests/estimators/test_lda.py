@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from tests.helpers import Array, planted_lda
 from trustream import LatentDirichletAllocation
+from trustream.streaming.lda.model import TopicStream
 
 FAST = {"n_components": 3, "max_iter": 2, "batch_size": 20, "random_state": 0}
 
@@ -334,6 +335,19 @@ def test_many_topics_are_narrowed_down() -> None:
 def test_max_doc_topics_is_checked(most: object) -> None:
     with pytest.raises(ValueError, match="max_doc_topics"):
         LatentDirichletAllocation(3, max_doc_topics=most).fit(np.eye(3))
+
+
+@pytest.mark.parametrize(("n_components", "alpha"), [(2, 0.1), (100, 0.1), (400, 0.025)])
+def test_alpha_starts_with_a_sum_of_ten_at_most(n_components: int, alpha: float) -> None:
+    """In `fit` and in streams, unless it is given."""
+    counts = np.eye(3)
+    fits = [LatentDirichletAllocation(n_components, doc_topic_prior=a) for a in (None, 0.3)]
+    streams = [TopicStream(n_components, doc_topic_prior=a) for a in (None, 0.3)]
+    for fit, stream, expected in zip(fits, streams, (alpha, 0.3), strict=True):
+        np.testing.assert_allclose(fit._build_prior(counts).alpha, expected)
+        np.testing.assert_allclose(stream.start().prior.alpha, expected)
+    # What is saved says what it was.
+    assert streams[0].settings()["doc_topic_prior"] == alpha
 
 
 def test_batches_suit_topics_and_passes() -> None:

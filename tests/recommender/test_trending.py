@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 from trustream import PoissonRecommender, TopicRecommender
 from trustream.recommender import TrendingRecommender
@@ -134,6 +135,21 @@ def test_new_items_enter_by_partial_fit_and_can_be_recommended_at_once() -> None
     assert model.recommend_for(["a1", "fresh"], n=3).items
 
 
+def test_an_interrupt_leaves_everything_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = TrendingRecommender(topics(), half_life=7, share=0.5).fit(waves(20))
+    before, items = model.recommend("u0", n=5), model.recommender_.lda_.components_.copy()
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(TrendingRecommender, "_take", interrupted)
+    new = {"user": ["u0"], "item": ["a1"], "rating": [5], "timestamp": [99 * DAY]}
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(new)
+    np.testing.assert_array_equal(model.recommender_.lda_.components_, items)
+    assert list(model.recommend("u0", n=5)) == list(before)
+
+
 def test_wrong_calls_say_what_to_do() -> None:
     frame = waves(20)
     for options in ({"half_life": 0.0, "share": 0.5}, {"half_life": 1.0, "share": 2.0}):
@@ -150,6 +166,8 @@ def test_wrong_calls_say_what_to_do() -> None:
         TrendingRecommender(topics()).fit(everything_at_once)
     model = TrendingRecommender(topics(), half_life=1, share=0.5)
     assert not hasattr(model, "user_ids_")
+    with pytest.raises(NotFittedError, match="is not fitted yet"):
+        model.item_ids_  # noqa: B018
     with pytest.raises(ValueError, match="unknown user"):
         model.fit(frame).recommend("nobody")
 

@@ -32,7 +32,8 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
     n_components : int, default=10
         Number of topics, K.
     doc_topic_prior : float or array of shape (n_components,), default=None
-        alpha, prior of a document's topic proportions, to start from; None is 0.1.
+        alpha, prior of a document's topic proportions, to start from; None is 0.1, or less where
+        topics are more than 100, so that all together are 10 at most.
     topic_word_prior : float or array, default=None
         eta, prior of a topic's word proportions, to start from; None is 0.1. An array of shape
         (n_features,) is a prior per word; one of shape (n_components, n_features) seeds topics

@@ -9,7 +9,7 @@ import numpy as np
 
 from trustream.estimators import parameters
 from trustream.kernels import threads
-from trustream.learning.defaults import for_topics
+from trustream.learning.defaults import START_OF_ETA, for_topics, start_of_alpha
 from trustream.learning.recipe import Recipe
 from trustream.models.lda import CollapsedLdaModel, LdaModel, LdaPrior
 from trustream.models.lda.seeds import SeedRows
@@ -64,10 +64,11 @@ def prior(
         "doc_topic_prior": [(), (k,)],
         "topic_word_prior": [(), (n_features,), (k, n_features)],
     }
+    starts = {"doc_topic_prior": start_of_alpha(k), "topic_word_prior": START_OF_ETA}
     values = {}
     for name, allowed in shapes.items():
         given = getattr(estimator, name)
-        value = np.asarray(0.1 if given is None else given, np.float64)
+        value = np.asarray(starts[name] if given is None else given, np.float64)
         if value.shape not in allowed:
             raise ValueError(f"{name} has shape {value.shape}, expected one of {allowed}")
         if not (np.isfinite(value).all() and (value > 0).all()):

@@ -36,6 +36,11 @@ PASSES = 5
 # Tokens of the population for each pair of topic and word: from 10 to 50 it hardly matters.
 _TOKENS_PER_PAIR = 30.0
 
+# Where the priors start. All alphas together are at most so much: with many topics it would take
+# most of a fit until alpha has come down to what documents say (docs/notes/defaults.md).
+START_OF_ETA = 0.1
+_LARGEST_ALPHA, _LARGEST_SUM_OF_ALPHA = 0.1, 10.0
+
 # Documents for each topic, in which all topics are equally frequent, that alpha is learned from
 # beside those that there are. With fewer documents than topics a few topics get most of alpha, and
 # keep it when there are many (docs/notes/streams.md).
@@ -80,6 +85,15 @@ _LEARNED_PRIORS: dict[Any, tuple[str, ...]] = {
     "eta": ("eta",),
     "per-word": ("alpha", "eta"),
 }
+
+
+def start_of_alpha(n_components: int) -> float:
+    """The alpha of each topic that learning starts from, unless users say otherwise.
+
+    >>> [start_of_alpha(n) for n in (2, 100, 400)]
+    [0.1, 0.1, 0.025]
+    """
+    return min(_LARGEST_ALPHA, _LARGEST_SUM_OF_ALPHA / n_components)
 
 
 def for_topics(

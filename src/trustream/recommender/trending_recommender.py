@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,11 @@ class _Blend(NamedTuple):
         totals = theta @ self.recommender._items().sum(axis=1)
         own = (1 - self.share) * theta / totals[:, None]
         return np.column_stack([own, np.full(len(own), self.share)]).astype(theta.dtype)
+
+
+def _of_recommender(name: str) -> Any:
+    """An attribute that is the recommender's."""
+    return property(lambda self: getattr(self.recommender_, name))
 
 
 class TrendingRecommender(FittedRecommender, BaseEstimator):
@@ -101,6 +107,12 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
     recommender_: Any
     trend_: Trend
     _counts: FadingCounts
+    threshold: Any = _of_recommender("threshold")
+    n_jobs: Any = _of_recommender("n_jobs")
+    user_column: Any = _of_recommender("user_column")
+    item_column: Any = _of_recommender("item_column")
+    rating_column: Any = _of_recommender("rating_column")
+    timestamp_column: Any = _of_recommender("timestamp_column")
 
     def __init__(
         self, recommender: Any = None, *, half_life: Any = "auto", share: Any = "auto"
@@ -147,7 +159,8 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(ratings)
-        inner = self.recommender_
+        # A copy learns, so that an interrupt leaves everything as it was.
+        inner = copy.deepcopy(self.recommender_)
         rows = timed_rows(ratings, inner)
         new = from_frame(ratings, inner.columns, inner.threshold)
         data = self._data.updated(new, new_items=True)
@@ -179,17 +192,12 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
         factors[-1] = shares
         return factors
 
-    def __getattr__(self, name: str) -> Any:
-        # Threshold, threads and names of columns are those of the recommender.
-        if name in _SHARED and "recommender_" in self.__dict__:
-            return getattr(self.__dict__["recommender_"], name)
-        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-
     # --- parts
 
     def _take(self, inner: Any, data: Any, trend: Trend, counts: FadingCounts) -> None:
-        self.__dict__.update(trend_=trend, _counts=counts)
-        self._keep(inner, data)
+        # In one call, which an interrupt cannot divide.
+        learned = {"recommender_": inner, "trend_": trend, "_counts": counts}
+        self.__dict__.update(**learned, _ratings=data, _computed={}, _pending=None)
 
     def _chosen(self, inner: Any, rows: RatingRows) -> Trend:
         """The given trend, or the best for the last part of the ratings."""
@@ -226,16 +234,6 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
         m = min(_LIST_LENGTH, held_out.shape[1])
         found = ranking(pair, held_out, seen=self._seen(), m=m, n_threads=self._threads())
         return float(found.ndcg.mean)
-
-
-_SHARED = {
-    "threshold",
-    "n_jobs",
-    "user_column",
-    "item_column",
-    "rating_column",
-    "timestamp_column",
-}
 
 
 def _auto(name: str, value: Any) -> bool:

@@ -18,7 +18,7 @@ from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.inference.restoring import Undo, together
 from trustream.inference.state import State
 from trustream.learning import algorithms, defaults, state_arrays
-from trustream.learning.defaults import STREAM
+from trustream.learning.defaults import START_OF_ETA, STREAM
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import Recipe
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
@@ -29,7 +29,7 @@ from trustream.streaming.lda import words
 from trustream.streaming.lda.score import score
 from trustream.streaming.stream_model import Changes, Score, StreamModel, register
 
-# Least values of whole numbers; None may stand for those that the recipe chooses.
+# Least values of whole numbers; None may stand for those that `learning.defaults` chooses.
 _WHOLE = {
     "n_components": 1,
     "batch_size": 1,
@@ -39,7 +39,7 @@ _WHOLE = {
     "score_documents": 1,
     "random_state": 0,
 }
-_CHOSEN = ("batch_size", "inner_iter", "max_doc_update_iter")
+_CHOSEN = ("batch_size", "inner_iter", "max_doc_update_iter", "doc_topic_prior")
 _NUMBERS = (
     "learning_offset", "learning_decay", "mean_change_tol", "tol", "doc_topic_prior",
     "topic_word_prior",
@@ -68,7 +68,8 @@ class TopicStream(StreamModel):
             `LatentDirichletAllocation`.
         tol: streaming VB and streaming batch stop when a pair raises the bound by less, in nats
             per document.
-        doc_topic_prior, topic_word_prior: alpha and eta at the start.
+        doc_topic_prior, topic_word_prior: alpha and eta at the start; an alpha of None is 0.1, or
+            less where topics are more than 100, so that all together are 10 at most.
         learn_priors: whether empirical Bayes changes them; what is shown then has an eta of its
             own, found by leaving documents out.
         population: the number of documents that the model is learned for, as long as there are
@@ -102,8 +103,8 @@ class TopicStream(StreamModel):
     max_doc_topics: int | str | None = "auto"
     mean_change_tol: float = 1e-4
     tol: float = STREAM["tol"]
-    doc_topic_prior: float = 0.1
-    topic_word_prior: float = 0.1
+    doc_topic_prior: float = None  # type: ignore[assignment]
+    topic_word_prior: float = START_OF_ETA
     learn_priors: bool = True
     population: float | str | None = "auto"
     seed_words: Any = None
@@ -116,6 +117,9 @@ class TopicStream(StreamModel):
 
     def __post_init__(self) -> None:
         self._check()
+        if self.doc_topic_prior is None:
+            alpha = defaults.start_of_alpha(self.n_components)
+            object.__setattr__(self, "doc_topic_prior", alpha)
         if self.seed_words is not None and not isinstance(self.seed_words, SeedTopics):
             seeds = SeedTopics.of(self.seed_words, self.seed_strength, self.n_components)
             object.__setattr__(self, "seed_words", seeds)
@@ -183,12 +187,13 @@ class TopicStream(StreamModel):
             raise ValueError(f'population must be "auto", None or a number, got {size!r}')
         if not isinstance(self.learn_priors, bool):
             raise ValueError(f"learn_priors must be True or False, got {self.learn_priors!r}")
-        for name in _NUMBERS:
+        given = [n for n in _NUMBERS if not (n in _CHOSEN and getattr(self, n) is None)]
+        for name in given:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, Real):
                 raise ValueError(f"{name} must be a number, got {value!r}")
         for name in ("learning_offset", "doc_topic_prior", "topic_word_prior"):
-            if not 0 < getattr(self, name) < np.inf:
+            if name in given and not 0 < getattr(self, name) < np.inf:
                 raise ValueError(f"{name} must be positive and finite, got {getattr(self, name)!r}")
         if not 0 <= self.learning_decay <= 1:
             raise ValueError(f"learning_decay lies between 0 and 1, got {self.learning_decay}")
