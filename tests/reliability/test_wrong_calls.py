@@ -57,10 +57,10 @@ def test_calls_put_together_at_random(tmp_path: Path, n: int, part: int) -> None
         check(arguments, result.exit_code, result.stdout, result.stderr)
 
 
-@pytest.mark.parametrize("n", [4, pytest.param(60, marks=pytest.mark.slow)])
-def test_calls_as_processes(folder: Path, n: int) -> None:
+@pytest.mark.parametrize(("n", "part"), few_or_many(4, 60, parts=6))
+def test_calls_as_processes(folder: Path, n: int, part: int) -> None:
     """Where nothing catches what a command raises, and Python ends for real."""
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(7 + part)
     possible = [a for a in BY_HAND if not any("\0" in str(part) for part in a)]
     for number in rng.permutation(len(possible))[: rounds(n)]:
         arguments = possible[number]
@@ -68,6 +68,6 @@ def test_calls_as_processes(folder: Path, n: int) -> None:
             [sys.executable, "-m", "trustream", *map(os.fsencode, map(str, arguments))],
             cwd=folder,
             capture_output=True,
-            timeout=120,
+            timeout=500,  # on a busy machine
         )
         check(arguments, done.returncode, done.stdout.decode(), done.stderr.decode())
