@@ -49,7 +49,7 @@ def test_a_trainer_beside_the_service(service: ServiceProcess) -> None:
         # What trains is loaded where it trains: the service stays small, and is there at once.
         assert service.process is not None
         loaded = (Path("/proc") / str(service.process.pid) / "maps").read_text()
-        assert "llvmlite" not in loaded and "scipy" not in loaded
+        assert "llvmlite" not in loaded and "scipy/" not in loaded
         first = until(lambda: training(client)["pid"])
         assert service.children() == [first]
         kill([int(str(first))])
