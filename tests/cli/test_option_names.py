@@ -65,7 +65,8 @@ NOT_OF_A_COMMAND = {
         "degrees_of_freedom_prior", "learn_priors", "learning_decay", "learning_offset",
         "max_doc_topics", "probability_prior", "weight_concentration_prior", "start_count",
         "evaluate_every", "validation_fraction", "topic_word_prior", "whole_counts",
-        "emissions", "n_symbols", "group_covariance_",
+        "emissions", "n_symbols", "group_covariance_", "half_life", "subchain_buffer",
+        "subchain_length",
     },
     "an argument of a function that commands call with what is right": {
         "bound_only", "feature_names", "item_ids", "lambda_", "n_samples", "newest", "since",
