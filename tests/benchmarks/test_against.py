@@ -33,6 +33,7 @@ def test_the_interval_covers() -> None:
     assert 4 <= outside <= 40
 
 
+@pytest.mark.slow
 def test_a_version_fits_as_well_as_itself(tmp_path: Path) -> None:
     """To the last digit, seed by seed; and another seed fits otherwise."""
     counts, _ = planted_lda(np.random.default_rng(5), 3, 30, 150, 40, 0.1, 0.05)

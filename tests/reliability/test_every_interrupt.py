@@ -192,9 +192,18 @@ def test_since_the_first_change(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["hmm", "refit-hmm-gaussian", "linear-groups", "first-probit", "probit-groups",
-             "refit-linear", "new-items"],
-)  # fmt: skip
+    "name",
+    [
+        "hmm",
+        "linear-groups",
+        "probit-groups",
+        "new-items",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("refit-hmm-gaussian", "first-probit", "refit-linear")
+        ),
+    ],
+)
 def test_some_places(name: str) -> None:
     """All along a step, and everywhere at its end."""
     steps = Steps(name)

@@ -127,7 +127,7 @@ def test_a_trainer_that_cannot_live(service: ServiceProcess, path: str) -> None:
                 break
         until(lambda: training()["n_restarts"] >= 2 and training()["state"] == "restarting")
         problem_told = training()["problem"]
-        assert "the log of the service says why" in problem_told and path not in problem_told
+        assert "settings of the model 'model'" in problem_told and path not in problem_told
         assert "settings of the model 'model'" in service.log.read_text()
         # All else goes on, and when the cause is gone so does the trainer.
         assert client.post("/api/v1/documents", json=DOCUMENT).is_success

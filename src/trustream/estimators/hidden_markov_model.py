@@ -138,6 +138,7 @@ class HiddenMarkovModel(SequenceEstimator):
 
     Examples
     --------
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> states = np.repeat(rng.integers(2, size=40), 25)  # they stay for 25 observations
     >>> X = rng.integers(3, size=(1000, 1)) + 3 * states[:, np.newaxis]

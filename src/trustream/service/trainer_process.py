@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from trustream.service.training_child import HELD, UNPREPARED
+from trustream.service.training_child import DAMAGED, HELD, UNPREPARED
 
 _LOG = logging.getLogger("trustream.service")
 # Seconds until it is started again: at first, and at most; and after which a run counts as good.
@@ -89,7 +89,7 @@ class TrainerProcess:
             else:
                 _LOG.warning("%s; it is started again in %.1f seconds", problem or ended, pause)
                 # Errors of databases tell of files and machines: those are for the log.
-                known = problem if status == UNPREPARED else None
+                known = problem if status in (UNPREPARED, DAMAGED) else None
                 self._tell("restarting", None, known or f"{ended}; the log of the service says why")
             # The lease of another one is asked for again soon: that costs little.
             self._stop.wait(_HELD_PAUSE if status == HELD else pause)

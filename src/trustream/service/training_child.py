@@ -18,8 +18,9 @@ from typing import Any
 
 # Seconds between two lines of progress, at least; and for the last checkpoint.
 _EVERY, _TO_END = 0.25, 20.0
-# Exit statuses: another trainer has the model, or the store was not prepared for it.
-HELD, UNPREPARED = 3, 4
+# Exit statuses: another trainer has the model, the store was not prepared for it, or what it has of
+# the model is damaged.
+HELD, UNPREPARED, DAMAGED = 3, 4, 5
 
 
 def main() -> int:
@@ -76,8 +77,11 @@ def main() -> int:
     except MissingModelError as error:
         _say(problem=str(error))
         return UNPREPARED
-    except (StoreError, ValueError, OSError, MemoryError) as error:
-        # Of the store, of a checkpoint that is damaged, or of the machine: no fault of the code.
+    except ValueError as error:
+        _say(problem=str(error))
+        return DAMAGED
+    except (StoreError, OSError, MemoryError) as error:
+        # Of the store or of the machine: no fault of the code.
         _say(problem=str(error) or type(error).__name__)
         return 1
     return 0
