@@ -6,6 +6,7 @@ first on the path. It uses only what versions have in common.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import tempfile
 import time
@@ -40,6 +41,12 @@ def make(data: Path, folder: Path) -> dict[str, Callable[[], Any]]:
     )  # fmt: skip
     steps = lda(100, inner_iter=5, max_doc_update_iter=10, **total)
     one, few = lda(100, max_iter=1, random_state=0), lda(20, max_iter=2, random_state=0)
+    # As versions without a population learn, so that both compute the same.
+    has_population = "population" in inspect.signature(lda).parameters
+    same = {"population": None} if has_population else {}
+    same_step, same_steps, same_one, same_few = (
+        lda(**{**estimator.get_params(), **same}) for estimator in (step, steps, one, few)
+    )
     fitted = lda(100, max_iter=1, random_state=0).fit(some)
     rng = np.random.default_rng(0)
     bits, points = (rng.random((6000, 64)) < 0.3).astype(np.uint8), rng.normal(size=(6000, 16))
@@ -68,6 +75,10 @@ def make(data: Path, folder: Path) -> dict[str, Callable[[], Any]]:
         "small-steps": lambda: [steps.partial_fit(rows) for rows in small],
         "pass": lambda: one.fit(counts),
         "small-fit": lambda: few.fit(some),
+        "same-step": lambda: [same_step.partial_fit(batch) for _ in range(10)],
+        "same-small-steps": lambda: [same_steps.partial_fit(rows) for rows in small],
+        "same-pass": lambda: same_one.fit(counts),
+        "same-small-fit": lambda: same_few.fit(some),
         "transform": lambda: fitted.transform(some),
         "bernoulli": lambda: bernoulli.fit(bits),
         "gaussian": lambda: gaussian.fit(points),

@@ -68,3 +68,21 @@ def test_other_changes_are_used(cls: Any) -> None:
     model = fitted(cls).set_params(learning_method="natural-gradient", batch_size=7, n_jobs=1)
     before = model.n_batch_iter_
     assert model.partial_fit(DATA[cls]).n_batch_iter_ == before + 1
+
+
+@each_class
+def test_changes_between_steps_are_noticed(cls: Any) -> None:
+    """Parameters that were checked for one step are not checked again, unless they change."""
+    model = cls(3, random_state=0).partial_fit(DATA[cls])
+    decay = model.partial_fit(DATA[cls]).learning_decay
+    model.set_params(n_components=2)
+    with pytest.raises(ValueError, match="fitted with other parameters"):
+        model.partial_fit(DATA[cls])
+    model.set_params(n_components=3, learning_decay="fast")
+    with pytest.raises(ValueError, match="learning_decay"):
+        model.partial_fit(DATA[cls])
+    # What fits the last step does not fit what was fitted since.
+    model.set_params(n_components=2, learning_decay=decay).fit(DATA[cls])
+    model.set_params(n_components=3)
+    with pytest.raises(ValueError, match="fitted with other parameters"):
+        model.partial_fit(DATA[cls])

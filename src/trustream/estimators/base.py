@@ -73,13 +73,17 @@ class VariationalEstimator(Bounds):
         adaptive = self.learning_rate == "adaptive"
         return {"method": self.learning_method, "adaptive": adaptive, **options}
 
+    def _n_tokens(self, X: Any) -> float:
+        """Tokens of all data points; data points, where these have none."""
+        return float(X.shape[0])
+
     def _size(self, X: Any) -> DataSize:
         """How much data there are to learn from."""
-        return DataSize(X.shape[0], float(X.shape[0]))
+        return DataSize(X.shape[0], self._n_tokens(X))
 
     def _mean_length(self, X: Any, first: bool) -> float:
         """Tokens per data point of all that were seen, X included."""
-        here = self._size(X).n_tokens / X.shape[0]
+        here = self._n_tokens(X) / X.shape[0]
         if first or not hasattr(self, "_mean_tokens"):
             return here
         share = X.shape[0] / (self._n_samples_seen + X.shape[0])
@@ -265,9 +269,11 @@ class VariationalEstimator(Bounds):
     def _learn(self, X: Any) -> Info:
         first = not self.__sklearn_is_fitted__()
         with threads.one_blas_thread():
-            self._validate_params()
-            if not first:
-                self._check_unchanged()
+            # Checks of thirty parameters take as long as a small step: once is enough.
+            if first or not self._agrees():
+                self._validate_params()
+                if not first:
+                    self._check_unchanged()
             X = self._check_data(X, reset=first)
             learner = self._learner()
             rng = parameters.generator(self.random_state) if first else self._rng
@@ -285,7 +291,7 @@ class VariationalEstimator(Bounds):
                 if best is None or value > best[0]:
                     best = (value, state, info)
             _, state, info = best  # type: ignore[misc]
-            self._state = state
+            self._state, self._agreed = state, self._settled_parameters()
             self._rng, self._n_samples_seen, self._mean_tokens = rng, seen, length
             self.n_iter_ = getattr(self, "n_iter_", 1)
             self.__dict__.update(self._learned_from(X, state, info))

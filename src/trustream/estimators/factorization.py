@@ -272,8 +272,8 @@ class PoissonFactorization(FittedFactors):
             population=self.population,
         )
 
-    def _size(self, X: Any) -> recipe.DataSize:
-        return recipe.DataSize(X.shape[0], float(X.data.sum()), matrices.n_columns_used(X))
+    def _n_tokens(self, X: Any) -> float:
+        return float(X.data.sum())
 
     def _local_settings(self) -> tuple[int, float]:
         # Without learning there is nothing to gain from stopping early.

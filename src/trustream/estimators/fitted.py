@@ -20,6 +20,9 @@ from trustream.inference.restoring import ReplacedError, Restorable
 from trustream.inference.state import State
 from trustream.learning import state_arrays
 
+# Types of parameters whose values stay what they are.
+_SETTLED = (bool, int, float, str, type(None))
+
 
 class Fitted(BaseEstimator):
     """Base of the estimators that keeps what was learned.
@@ -32,6 +35,8 @@ class Fitted(BaseEstimator):
     n_features_in_: int
     _kept: Restorable[State]
     _rng: np.random.Generator
+    # Parameters that `_state` was last found to agree with, where that need not be asked again.
+    _agreed: tuple[Any, ...] | None = None
 
     @property
     def _state(self) -> State:
@@ -47,6 +52,7 @@ class Fitted(BaseEstimator):
     @_state.setter
     def _state(self, state: State) -> None:
         self._kept = Restorable(state)
+        self._agreed = None
 
     @abstractmethod
     def _format(self, n_features: int) -> state_arrays.StateFormat:
@@ -115,6 +121,18 @@ class Fitted(BaseEstimator):
                 f"({error}): change them back, or fit it again"
             ) from error
 
+    def _settled_parameters(self) -> tuple[Any, ...] | None:
+        """All parameters, if none of them can be changed in place."""
+        values = tuple(getattr(self, name) for name in self._get_param_names())
+        return values if all(isinstance(value, _SETTLED) for value in values) else None
+
+    def _agrees(self) -> bool:
+        """Whether these are the very parameters that were checked for what is fitted."""
+        now, before = self._settled_parameters(), self._agreed
+        if now is None or before is None:
+            return False
+        return all(a is b for a, b in zip(now, before, strict=True))
+
     # --- learning, wholly or not at all
 
     def _draft(self) -> Self:
@@ -136,7 +154,7 @@ class Fitted(BaseEstimator):
         if "_kept" in self.__dict__:
             _ = self._state  # puts back the random numbers as well
         state = super().__getstate__()
-        return {key: value for key, value in state.items() if key != "_model"}
+        return {key: value for key, value in state.items() if key not in ("_model", "_agreed")}
 
     def __copy__(self) -> Any:
         # Steps change the memory of what is fitted: a copy has its own.

@@ -311,8 +311,11 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
     def _recipe(self) -> recipe.Recipe:
         return topic_models.recipe(self)
 
+    def _n_tokens(self, X: Any) -> float:
+        return float(X.data.sum())
+
     def _size(self, X: Any) -> recipe.DataSize:
-        return recipe.DataSize(X.shape[0], float(X.data.sum()), matrices.n_columns_used(X))
+        return recipe.DataSize(X.shape[0], self._n_tokens(X), matrices.n_columns_used(X))
 
     def _local_settings(self) -> tuple[int, float]:
         # Without learning there is nothing to gain from stopping early.

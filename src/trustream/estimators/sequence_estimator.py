@@ -117,8 +117,8 @@ class SequenceEstimator(FittedSequences):
             )
         return X.cut(self.subchain_length, self.subchain_buffer)
 
-    def _size(self, X: Any) -> DataSize:
-        return DataSize(X.shape[0], float(X.extent.observations))
+    def _n_tokens(self, X: Any) -> float:
+        return float(X.extent.observations)
 
     def _recipe(self) -> Recipe:
         return defaults.for_mixture(
