@@ -136,9 +136,13 @@ class VariationalEstimator(Bounds):
         best: tuple[float, State, int] | None = None
         with threads.one_blas_thread():
             for i in range(n_starts):
-                start, name = self._start(learner, X, rng, goes_on, i), type(self).__name__
+                name = type(self).__name__
                 name += f", start {i + 1} of {n_starts}" if n_starts > 1 else ""
-                state, n_iter = self._run(name, learner, start, X, size, rng, self._watch(watched))
+                # Without a name of its own here, the start is gone after the first step.
+                state, n_iter = self._run(
+                    name, learner, self._start(learner, X, rng, goes_on, i), X, size, rng,
+                    self._watch(watched),
+                )  # fmt: skip
                 state = learner.smoothed(state, X, rng)
                 value = self._start_value(state, X) if n_starts > 1 else 0.0
                 if best is None or value > best[0]:
