@@ -51,7 +51,7 @@ def update(
     model = require(model, LearnablePriors, "empirical Bayes")
     # Of the posterior for the data that there are: a population that was never seen would speak
     # for a smaller eta.
-    shown = population.for_data(model, replace(state, mean=None)).lambda_
+    shown = population.lambda_for_data(model, state)
     added = 0.0 if state.population is None else equal_documents * model.n_components
     n_documents = (state.population or 0.0) * state.share
     equal = added / (n_documents + added) if added else 0.0

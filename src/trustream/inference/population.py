@@ -67,7 +67,9 @@ def scaled_to(model: Any, state: State, population: float, n_documents: float) -
         if mean is not None:
             mean = replace(mean, lambda_=model.rescaled(mean.lambda_, state.prior, factor))
         lambda_ = model.rescaled(state.lambda_, state.prior, factor)
-        state = replace(state, lambda_=lambda_, mean=mean)
+        return replace(state, lambda_=lambda_, mean=mean, population=population, share=share)
+    if state.population == population and state.share == share:
+        return state
     return replace(state, population=population, share=share)
 
 
@@ -83,11 +85,21 @@ def for_data(model: Any, state: State) -> State:
             late = require(model, LateGains, "a mean with late parts")
             table = late.with_gains(table, mean.late.places, mean.late.gains(mean.log_kept))
         state = replace(state, lambda_=table, mean=None)
-    if state.share == 1.0:
-        return replace(state, population=None)
-    model = require(model, Rescaling, "a population")
-    lambda_ = model.rescaled(state.lambda_, state.prior, state.share)
+    if state.share == 1.0 and state.population is None:
+        return state
+    lambda_ = lambda_for_data(model, state)
     return replace(state, lambda_=lambda_, population=None, share=1.0)
+
+
+def lambda_for_data(model: Any, state: State) -> Any:
+    """lambda for the data that there are, whether there is a mean or not.
+
+    It may share memory with that of the state.
+    """
+    if state.share == 1.0:
+        return state.lambda_
+    model = require(model, Rescaling, "a population")
+    return model.rescaled(state.lambda_, state.prior, state.share)
 
 
 def published(model: Any, state: State) -> State:
@@ -113,7 +125,7 @@ def with_mean(model: Any, state: State, weight: float | None, new_share: float =
     were never looked at.
     """
     if weight is None or not has(model, Averaging) or not model.can_average:
-        return replace(state, mean=None)
+        return state if state.mean is None else replace(state, mean=None)
     mean = state.mean or Mean(copy.deepcopy(state.lambda_))
     return replace(state, mean=replace(mean, weight=weight, new_share=new_share))
 

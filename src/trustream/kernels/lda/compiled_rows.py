@@ -40,12 +40,17 @@ def gather_rows(stored, words, scale, shift, pattern, rows, start, stop):
 
 
 @njit(**elementary.INSIDE)
-def _note(stored, w, old, noted, i):
-    """old[i] = stored[w], marked as noted; nothing where these are empty."""
+def _note(stored, words, old, noted, start, stop):
+    """old[i] = stored[words[i]], marked as noted; nothing where these are empty.
+
+    In a loop of its own: inside of the one that overwrites the rows, it would take twice the time.
+    """
     if noted.size > 0:
-        for k in range(stored.shape[1]):
-            old[i, k] = stored[w, k]
-        noted[i] = True
+        for i in range(start, stop):
+            w = words[i]
+            for k in range(stored.shape[1]):
+                old[i, k] = stored[w, k]
+            noted[i] = True
 
 
 @njit(**elementary.KERNEL)
@@ -56,9 +61,9 @@ def scatter_rows(stored, words, scale, shift, pattern, rows, old, noted, start, 
     """
     n_topics = stored.shape[1]
     factor = stored.dtype.type(1 / scale)
+    _note(stored, words, old, noted, start, stop)
     for i in range(start, stop):
         w = words[i]
-        _note(stored, w, old, noted, i)
         v = min(w, pattern.shape[0] - 1)
         if pattern.shape[1] > 1:
             for k in range(n_topics):
@@ -77,9 +82,9 @@ def add_rows(stored, words, rows, other, pattern, a, b, c, old, noted, start, st
     """
     n_topics = stored.shape[1]
     by_rows, by_other = stored.dtype.type(a), stored.dtype.type(b)
+    _note(stored, words, old, noted, start, stop)
     for i in range(start, stop):
         w = words[i]
-        _note(stored, w, old, noted, i)
         v = min(w, pattern.shape[0] - 1)
         if pattern.shape[1] > 1:
             for k in range(n_topics):
@@ -106,22 +111,30 @@ def _psi(row, n):
 
 @njit(**elementary.KERNEL)
 def psi_sums(rows, by_column):
-    """by_column_k = sum_i psi(rows_ik), in float64; returns sum_i psi(sum_k rows_ik)."""
+    """by_column_k = sum_i psi(rows_ik), in float64.
+
+    Returns sum_i psi(sum_k rows_ik), and the sum over rows of the largest part of each,
+    max_k rows_ik / sum_k rows_ik.
+    """
     n_rows, n = rows.shape
     row = np.empty(whole(n), rows.dtype)
     for k in range(n):
         by_column[k] = 0
-    value = 0.0
+    value = largest = 0.0
     for i in range(n_rows):
         total = 0.0
         for k in range(n):
             row[k] = rows[i, k]
             total += row[k]
+        most = row[0]
+        for k in range(1, n):
+            most = max(most, row[k])
+        largest += most / total
         _psi(row, n)
         for k in range(n):
             by_column[k] += row[k]
         value += elementary.digamma(total)
-    return value
+    return value, largest
 
 
 @njit(**elementary.KERNEL)

@@ -71,11 +71,13 @@ def add_rows(
     stored[w] = stored[w] + (a * rows[start:stop] - b * other[w] - level)
 
 
-def psi_sums(rows: Array, by_column: Array) -> float:
-    """Sums of psi(rows) over rows; returns the sum of psi(sum of a row)."""
+def psi_sums(rows: Array, by_column: Array) -> tuple[float, float]:
+    """Sums of psi(rows) over rows; returns the sums of psi(sum of a row) and of largest parts."""
     values = rows.astype(np.float64)
     by_column[:] = special.digamma(values).sum(axis=0)
-    return float(special.digamma(values.sum(axis=1)).sum())
+    totals = values.sum(axis=1)
+    largest = values.max(axis=1, initial=0.0) / totals
+    return float(special.digamma(totals).sum()), float(largest.sum())
 
 
 def stored_psi_sums(

@@ -116,12 +116,12 @@ def theta_sums(computation: LdaComputation, prior: LdaPrior, gamma: Array) -> Th
         lengths = gamma.sum(axis=1, dtype=np.float64)
         log_sum = _uncertain_psi(computation, gamma, prior.alpha).sum(axis=0, dtype=np.float64)
         log_sum -= special.digamma(lengths).sum()
+        largest = float((gamma.max(axis=1, initial=0.0) / lengths).sum())
     else:
         by_topic = np.empty(computation.n_topics)
-        of_sums = computation.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
+        of_sums, largest = computation.kernels.psi_sums(np.ascontiguousarray(gamma), by_topic)
         log_sum = by_topic - of_sums
-    largest = gamma.max(axis=1, initial=0.0) / gamma.sum(axis=1)
-    return ThetaSums(log_sum, float(largest.sum(dtype=np.float64)), gamma.shape[0])
+    return ThetaSums(log_sum, largest, gamma.shape[0])
 
 
 def of_alpha(
@@ -140,7 +140,8 @@ def of_alpha(
     """
     count = draws.n_documents
     mean_log = draws.log_sum / max(count, 1)
-    mean_log += equal * (mean_log.mean() - mean_log)
+    if equal > 0.0:
+        mean_log += equal * (mean_log.mean() - mean_log)
     return DirichletEvidence(prior.alpha, mean_log, 1.0, 0.0, float(count), computation.backend)
 
 

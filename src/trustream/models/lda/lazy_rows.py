@@ -111,7 +111,7 @@ class LazyRows:
             # Nothing (rho = 1) or next to nothing of `stored` is left, or a huge lambda is to be
             # stored: write the values out, into memory of their own (see `savepoint`).
             return LazyRows(self.stored * self.stored.dtype.type(scale), 1.0, shift, totals)
-        return replace(self, scale=scale, shift=shift, totals=totals)
+        return LazyRows(self.stored, scale, shift, totals, self.journal)
 
     def averaged(
         self,

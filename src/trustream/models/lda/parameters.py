@@ -234,11 +234,12 @@ class LdaParameters:
         values: dict[str, Float64],
     ) -> tuple[LazyRows, LdaPrior]:
         """New alpha and eta; rows whose pattern changes are stored anew, lambda stays."""
-        new = replace(prior, alpha=values.get("alpha", prior.alpha))
-        if "eta" not in values:
+        alpha, eta = values.get("alpha", prior.alpha), prior.eta
+        if "eta" in values and not self.eta_per_word:
+            eta = float(values["eta"][0])
+        new = replace(prior, alpha=alpha, eta=eta)
+        if "eta" not in values or not self.eta_per_word:
             return lambda_, new
-        if not self.eta_per_word:
-            return lambda_, replace(new, eta=float(values["eta"][0]))
         words = self._words(batch)
         rows = self.computation.get_rows(lambda_, prior, words)
         new = new.with_word_eta(
