@@ -315,7 +315,9 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         return float(X.data.sum())
 
     def _size(self, X: Any) -> recipe.DataSize:
-        return recipe.DataSize(X.shape[0], self._n_tokens(X), matrices.n_columns_used(X))
+        # Only a population by topics and words asks for these.
+        n_words = matrices.n_columns_used(X) if self.population == "auto" else 0
+        return recipe.DataSize(X.shape[0], self._n_tokens(X), n_words)
 
     def _local_settings(self) -> tuple[int, float]:
         # Without learning there is nothing to gain from stopping early.
