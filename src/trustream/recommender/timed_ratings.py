@@ -32,6 +32,8 @@ def timed_rows(ratings: Any, recommender: Any) -> RatingRows:
             f"the ratings have no column {recommender.timestamp_column!r} of times, which says "
             "what is liked at the moment: name it by timestamp_column"
         )
+    if rows.time.dtype.kind == "f" and np.isinf(rows.time).any():
+        raise ValueError("there are infinite timestamps: leave these ratings out")
     return rows
 
 
