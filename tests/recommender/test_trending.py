@@ -171,13 +171,15 @@ def test_wrong_calls_say_what_to_do() -> None:
         TrendingRecommender(topics(), share="much").fit(frame)
     with pytest.raises(ValueError, match="no column 'timestamp' of times"):
         TrendingRecommender(topics()).fit({k: v for k, v in frame.items() if k != "timestamp"})
+    with pytest.raises(ValueError, match=r"no column of times, .* by timestamp_column"):
+        TrendingRecommender(topics(timestamp_column=None)).fit(frame)
     with pytest.raises(ValueError, match="a matrix has no times"):
         TrendingRecommender(topics()).fit(np.ones((3, 3)))
     with pytest.raises(ValueError, match="infinite timestamps"):
         model = TrendingRecommender(topics(), half_life=1, share=0.5)
         model.fit({**frame, "timestamp": [np.inf, *frame["timestamp"][1:]]})
     everything_at_once = {**frame, "timestamp": [0] * len(frame["user"])}
-    with pytest.raises(ValueError, match="give half_life and share"):
+    with pytest.raises(ValueError, match="give half_life= and share="):
         TrendingRecommender(topics()).fit(everything_at_once)
     model = TrendingRecommender(topics(), half_life=1, share=0.5)
     assert not hasattr(model, "user_ids_")
@@ -192,3 +194,12 @@ def test_the_recommender_that_is_given_stays_as_it_is() -> None:
     model = TrendingRecommender(inner, half_life=1, share=0.5).fit(waves(20))
     assert not hasattr(inner, "lda_")
     assert model.similar_items("a1", n=2).items == model.recommender_.similar_items("a1", n=2).items
+
+
+def test_similar_items_of_an_item_that_topics_do_not_know() -> None:
+    model = TrendingRecommender(topics(), half_life=1, share=0.5).fit(waves(20))
+    new = {"user": ["u1"], "item": ["fresh"], "rating": [5], "timestamp": [99 * DAY]}
+    with pytest.raises(ValueError, match=r"'fresh' came after the fit.*: fit again"):
+        model.partial_fit(new).similar_items("fresh")
+    with pytest.raises(ValueError, match="unknown item: 'nothing'"):
+        model.similar_items("nothing")

@@ -110,6 +110,7 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
     """
 
     _part = "recommender_"
+    _grows = True
 
     recommender_: Any
     trend_: Trend
@@ -185,6 +186,11 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
     def similar_items(self, item: Any, n: int = 10) -> Recommendations:
         """Return the n items that are most similar to an item, as `recommender_` knows them."""
         self._check_fitted()
+        self._data.items.positions([item])
+        if self.recommender_._data.items.find([item])[0] < 0:
+            raise ValueError(
+                f"{item!r} came after the fit, so that what is similar is not known: fit again"
+            )
         return self.recommender_.similar_items(item, n)
 
     # --- files
@@ -247,7 +253,7 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
         if parts is None:
             raise ValueError(
                 "the last tenth of the ratings in time has no like of a known user and item to "
-                "choose by: give half_life and share"
+                "choose by: give half_life= and share="
             )
         past, first, held_out = parts
         recommender = clone(inner).fit(past)
