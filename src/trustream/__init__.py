@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from trustream.streaming.trainer import StreamTrainer
     from trustream.topics.topic_model import TopicModel
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BayesianLinearRegression",
