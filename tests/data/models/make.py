@@ -1,9 +1,10 @@
 """Make the model files beside this one: small, of every estimator, and the numbers they give.
 
-They were made before model files had checksums, and stay as they are: a test loads them and
-compares. To add files of a later version, make them in a folder of their own:
+They were made before model files had checksums, and stay as they are, as do those of each version
+that was released, in a folder of its name: a test loads them and compares. To add files of a
+version:
 
-    python tests/data/models/make.py FOLDER
+    python tests/data/models/make.py tests/data/models/VERSION
 """
 
 from __future__ import annotations
