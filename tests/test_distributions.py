@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import re
 import subprocess
 import sys
 import tarfile
@@ -53,6 +54,16 @@ def test_the_wheel_has_the_package_and_its_metadata(built: Path) -> None:
     ]
     assert set(PROJECT["optional-dependencies"]) == set(metadata.get_all("Provides-Extra", []))
     assert "trustream = trustream.__main__:main" in commands
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    """In what is to be cited, with its day, and as a section of the changelog."""
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    (version,) = re.findall(r"^version: (.*)$", citation, re.MULTILINE)
+    (day,) = re.findall(r"^date-released: (.*)$", citation, re.MULTILINE)
+    assert version == trustream.__version__
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert f"\n## {version} - {day}\n" in changes
 
 
 def test_everything_but_spark_can_be_installed_at_once() -> None:

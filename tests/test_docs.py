@@ -1,9 +1,14 @@
 """The code in the documents runs, and what they name exists."""
 
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
+import click
 import pytest
+
+from trustream.cli import main
 
 ROOT = Path(__file__).parents[1]
 
@@ -70,3 +75,48 @@ def test_every_page_is_in_the_readme() -> None:
     notes = (ROOT / "docs" / "notes" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs" / "notes").glob("*.md"):
         assert page.name == "README.md" or f"({page.name})" in notes, page.name
+
+
+def commands(text: str) -> Iterator[list[str]]:
+    """The arguments of each command on a page, in a line of its own or in a sentence.
+
+    >>> text = "Use `trustream train\\nSTORE`:\\n\\n    trustream topics a.db  # look\\n"
+    >>> list(commands(text))
+    [['train', 'STORE'], ['topics', 'a.db']]
+    """
+    in_sentences = re.findall(r"(?<!`)`trustream ([^`]*)`", text)
+    in_lines = re.findall(r"^    (?:\.venv/bin/)?trustream (.*)$", text, re.MULTILINE)
+    for line in [*in_sentences, *in_lines]:
+        words = shlex.split(line, comments=True)
+        end = next((i for i, word in enumerate(words) if re.match(r"[0-9]?[<>|;&]", word)), None)
+        yield words[:end]
+
+
+def refused(words: list[str]) -> str:
+    """Why the command line does not know a command, or nothing."""
+    command: click.Command = main
+    while isinstance(command, click.Group) and words and words[0][0] != "-":
+        if words[0] not in command.commands:
+            return "" if words[0].isupper() else f"there is no command {words[0]}"
+        command, words = command.commands[words[0]], words[1:]
+    try:
+        _, left, _ = command.make_parser(click.Context(command)).parse_args([*words])
+    except click.BadOptionUsage:
+        return ""  # an option whose value a sentence leaves out
+    except click.UsageError as error:
+        return error.format_message()
+    return f"what is {left}?" if left and command is not main else ""
+
+
+@pytest.mark.parametrize("path", TEXTS)
+def test_commands_are_known_with_their_options(path: str) -> None:
+    found = list(commands((ROOT / path).read_text(encoding="utf-8")))
+    assert [(words, refused(words)) for words in found if refused(words)] == []
+
+
+def test_wrong_commands_are_found() -> None:
+    assert refused(["report", "STORE", "-o", "topics.html"]) == "No such option '-o'."
+    assert refused(["merged", "STORE"]) == "there is no command merged"
+    assert refused(["token", "make", "STORE"]) == "there is no command make"
+    assert refused(["topics", "STORE", "MORE"]) == "what is ['MORE']?"
+    assert len(list(commands((ROOT / "docs/commands.md").read_text(encoding="utf-8")))) > 50

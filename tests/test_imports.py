@@ -40,7 +40,7 @@ def test_public_names() -> None:
     public = {
         "LatentDirichletAllocation", "BernoulliMixture", "GaussianMixture", "PoissonFactorization",
         "PoissonRecommender", "TopicRecommender", "HiddenMarkovModel", "BayesianLinearRegression",
-        "ProbitRegression",
+        "ProbitRegression", "TrendingRecommender",
         "StreamTrainer", "TopicModel", "load", "open_store",
     }  # fmt: skip
     assert {*public, *PACKAGES, "__version__"} == set(trustream.__all__)

@@ -46,12 +46,16 @@ if TYPE_CHECKING:
         ProbitRegression,
     )
     from trustream.persist import load
-    from trustream.recommender import PoissonRecommender, TopicRecommender
+    from trustream.recommender import (
+        PoissonRecommender,
+        TopicRecommender,
+        TrendingRecommender,
+    )
     from trustream.store import open_store
     from trustream.streaming.trainer import StreamTrainer
     from trustream.topics.topic_model import TopicModel
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "BayesianLinearRegression",
@@ -65,6 +69,7 @@ __all__ = [
     "StreamTrainer",
     "TopicModel",
     "TopicRecommender",
+    "TrendingRecommender",
     "__version__",
     "cluster",
     "demo",
@@ -97,6 +102,7 @@ _HOME = {
     "PoissonRecommender": "trustream.recommender",
     "ProbitRegression": "trustream.estimators",
     "TopicRecommender": "trustream.recommender",
+    "TrendingRecommender": "trustream.recommender",
     "StreamTrainer": "trustream.streaming.trainer",
     "TopicModel": "trustream.topics.topic_model",
     "load": "trustream.persist",

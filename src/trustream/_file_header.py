@@ -2,7 +2,7 @@
 
 It is the metadata entry ``trustream`` of a safetensors file, whose text is the JSON object
 
-    {"format": "trustream", "version": 1, "library_version": "0.1.0", "header": {...}}
+    {"format": "trustream", "version": 1, "library_version": "0.2.0", "header": {...}}
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Files of versions without checksums load, and give the numbers that they gave."""
+"""Files of earlier versions load, and give the numbers that they gave."""
 
 import json
 from pathlib import Path
@@ -10,26 +10,40 @@ from safetensors.numpy import load as load_tensors
 import trustream
 from tests.data.models import make
 from trustream.estimators import saving
+from trustream.recommender.fitted_recommender import FittedRecommender
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.published import as_estimator
 
 FOLDER = Path(make.__file__).parent
-NUMBERS = json.loads((FOLDER / "expected.json").read_text())
+# Of 0.1.0, before files had checksums, and of versions that were released.
+FOLDERS = {"0.1.0": FOLDER, "0.2.0": FOLDER / "0.2.0"}
+NUMBERS = {
+    (version, name): numbers
+    for version, folder in FOLDERS.items()
+    for name, numbers in json.loads((folder / "expected.json").read_text()).items()
+}
+
+
+def file_of(version, name):
+    return FOLDERS[version] / f"{name}.safetensors"
 
 
 def test_there_is_a_file_for_each_estimator_and_setting():
-    names = {path.stem for path in FOLDER.glob("*.safetensors")}
-    assert names == {*NUMBERS, *make.CHECKPOINTS}
-    assert {*make.LDA, *make.BERNOULLI, *make.GAUSSIAN} < names
-    for name in names:
-        assert b'"checksum"' not in (FOLDER / f"{name}.safetensors").read_bytes()
+    for version, folder in FOLDERS.items():
+        names = {path.stem for path in folder.glob("*.safetensors")}
+        assert names == {*(name for v, name in NUMBERS if v == version), *make.CHECKPOINTS}
+        assert {*make.LDA, *make.BERNOULLI, *make.GAUSSIAN} < names
+        for name in names:
+            content = file_of(version, name).read_bytes()
+            assert (b'"checksum"' in content) == (version != "0.1.0")
+            assert version.encode() in content
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-def test_estimators(tmp_path, name):
-    loaded = trustream.load(FOLDER / f"{name}.safetensors")
+@pytest.mark.parametrize(("version", "name"), NUMBERS)
+def test_estimators(tmp_path, version, name):
+    loaded = trustream.load(file_of(version, name))
     found = make.numbers(loaded)
-    for row, expected in zip(found, NUMBERS[name], strict=True):
+    for row, expected in zip(found, NUMBERS[version, name], strict=True):
         np.testing.assert_allclose(row, expected, rtol=1e-4, atol=1e-7)
     # Saved as files are now, it is the same model.
     loaded.save(tmp_path / "again")
@@ -37,23 +51,23 @@ def test_estimators(tmp_path, name):
     assert make.numbers(trustream.load(tmp_path / "again")) == found
 
 
-@pytest.mark.parametrize("name", NUMBERS)
-def test_arrays_are_kept_bit_by_bit(name):
-    path = FOLDER / f"{name}.safetensors"
+@pytest.mark.parametrize(("version", "name"), NUMBERS)
+def test_arrays_are_kept_bit_by_bit(version, name):
+    path = file_of(version, name)
     # Read by others, who know nothing of us.
     written = load_tensors(path.read_bytes())
     loaded = trustream.load(path)
-    is_recommender = name.startswith("recommender")
-    arrays, _ = saving.to_arrays(loaded.lda_ if is_recommender else loaded)
-    prefix = "lda." if is_recommender else ""
-    assert {prefix + key for key in arrays} <= written.keys()
+    is_recommender = isinstance(loaded, FittedRecommender)
+    arrays, _ = loaded._to_arrays() if is_recommender else saving.to_arrays(loaded)
+    assert arrays.keys() <= written.keys()
     for key, array in arrays.items():
-        assert array.tobytes() == written[prefix + key].tobytes(), key
+        assert array.tobytes() == written[key].tobytes(), key
 
 
+@pytest.mark.parametrize("version", FOLDERS)
 @pytest.mark.parametrize("name", make.CHECKPOINTS)
-def test_checkpoints(name):
-    content = (FOLDER / f"{name}.safetensors").read_bytes()
+def test_checkpoints(version, name):
+    content = file_of(version, name).read_bytes()
     checkpoint = Checkpoint.from_bytes(content, name)
     written = load_tensors(content)
     assert checkpoint.state.lambda_.stored.tobytes() == written["lambda.stored"].tobytes()

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from trustream import PoissonRecommender, TopicRecommender
-from trustream.recommender import TrendingRecommender
+from trustream import PoissonRecommender, TopicRecommender, TrendingRecommender
 from trustream.recommender.fading_counts import FadingCounts, in_days
 from trustream.recommender.trending_recommender import HALF_LIVES, SHARES
 
@@ -62,6 +61,19 @@ def test_counts_fade_and_do_not_depend_on_how_they_come() -> None:
     assert late.counts[0] - parts.counts[0] == pytest.approx(0.5 ** ((days[-1] - days[0]) / 3))
     for_ever = FadingCounts(np.inf).updated(columns, weights, days, 5)
     np.testing.assert_allclose(for_ever.counts, np.bincount(columns, weights, 5))
+
+
+def test_ratings_that_are_no_likes_do_not_make_likes_fade() -> None:
+    """After years without a like the last ones are still what is liked at the moment."""
+    before = FadingCounts(1.0).updated(np.array([0, 1]), np.ones(2), np.array([0.0, 1.0]), 2)
+    after = before.updated(np.array([0]), np.zeros(1), np.array([5000.0]), 2)
+    np.testing.assert_array_equal(after.counts, before.counts)
+    assert after.now == before.now
+    frame = waves(20)
+    late = {"user": ["u1"], "item": ["a1"], "rating": [1], "timestamp": [5000 * DAY]}
+    frame = {name: [*frame[name], *late[name]] for name in frame}
+    model = TrendingRecommender(topics(), half_life=1, share=0.5).fit(frame)
+    assert np.isfinite(model.recommend_all(n=5).scores).all()
 
 
 def test_times_are_days_whatever_they_are() -> None:
@@ -159,10 +171,15 @@ def test_wrong_calls_say_what_to_do() -> None:
         TrendingRecommender(topics(), share="much").fit(frame)
     with pytest.raises(ValueError, match="no column 'timestamp' of times"):
         TrendingRecommender(topics()).fit({k: v for k, v in frame.items() if k != "timestamp"})
+    with pytest.raises(ValueError, match=r"no column of times, .* by timestamp_column"):
+        TrendingRecommender(topics(timestamp_column=None)).fit(frame)
     with pytest.raises(ValueError, match="a matrix has no times"):
         TrendingRecommender(topics()).fit(np.ones((3, 3)))
+    with pytest.raises(ValueError, match="infinite timestamps"):
+        model = TrendingRecommender(topics(), half_life=1, share=0.5)
+        model.fit({**frame, "timestamp": [np.inf, *frame["timestamp"][1:]]})
     everything_at_once = {**frame, "timestamp": [0] * len(frame["user"])}
-    with pytest.raises(ValueError, match="give half_life and share"):
+    with pytest.raises(ValueError, match="give half_life= and share="):
         TrendingRecommender(topics()).fit(everything_at_once)
     model = TrendingRecommender(topics(), half_life=1, share=0.5)
     assert not hasattr(model, "user_ids_")
@@ -177,3 +194,12 @@ def test_the_recommender_that_is_given_stays_as_it_is() -> None:
     model = TrendingRecommender(inner, half_life=1, share=0.5).fit(waves(20))
     assert not hasattr(inner, "lda_")
     assert model.similar_items("a1", n=2).items == model.recommender_.similar_items("a1", n=2).items
+
+
+def test_similar_items_of_an_item_that_topics_do_not_know() -> None:
+    model = TrendingRecommender(topics(), half_life=1, share=0.5).fit(waves(20))
+    new = {"user": ["u1"], "item": ["fresh"], "rating": [5], "timestamp": [99 * DAY]}
+    with pytest.raises(ValueError, match=r"'fresh' came after the fit.*: fit again"):
+        model.partial_fit(new).similar_items("fresh")
+    with pytest.raises(ValueError, match="unknown item: 'nothing'"):
+        model.similar_items("nothing")

@@ -27,8 +27,7 @@ from tests.reliability import crafted, damage
 from tests.reliability.fuzz_child import bound_time
 from trustream import persist
 from trustream.estimators import saving
-from trustream.recommender import model_files
-from trustream.recommender.base import Recommender
+from trustream.recommender.fitted_recommender import FittedRecommender
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.published import as_estimator
 
@@ -51,9 +50,8 @@ def taken_apart(loaded: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Arrays and header of what would be saved now."""
     if isinstance(loaded, Checkpoint):
         return persist.from_bytes(loaded.to_bytes(), "itself")
-    if isinstance(loaded, Recommender):
-        params = {name: getattr(loaded, name) for name in model_files._PARAMS}
-        return model_files.to_arrays(loaded, params, loaded._estimator, loaded._data)
+    if isinstance(loaded, FittedRecommender):
+        return loaded._to_arrays()
     return saving.to_arrays(loaded)
 
 
@@ -94,7 +92,7 @@ def outcome(name: str, content: bytes, whole: bytes, place: Path) -> dict[str, A
 
 def go_on(loaded: Any) -> None:
     """Learn from a few more data; numbers may be refused, nothing may crash."""
-    if isinstance(loaded, Recommender):
+    if isinstance(loaded, FittedRecommender):
         return
     estimator = as_estimator(loaded) if isinstance(loaded, Checkpoint) else loaded
     if estimator.learning_method == "memoized":

@@ -42,7 +42,8 @@ def calls(store: object, folder: Path, name: str) -> list[list[Any]]:
     words.write_text("cat\ndog\n")
     ratings = folder / "ratings.csv"
     ratings.write_text(
-        "user,item,rating\n" + "".join(f"u\x1b[3{i % 9}m,i\u202e{i % 7},5\n" for i in range(60))
+        "user,item,rating,timestamp\n"
+        + "".join(f"u\x1b[3{i % 9}m,i\u202e{i % 7},5,{i}\n" for i in range(60))
     )
     order = ["--keep-text", "--keep-order", "--held-out", 0.3]
     return [
@@ -76,6 +77,9 @@ def calls(store: object, folder: Path, name: str) -> list[list[Any]]:
         ["token", "list", store],
         ["token", "revoke", store, "reader"],
         ["recommend", ratings, "--topics", 2, "--passes", 1, "--all", "-n", 2],
+        ["recommend", ratings, "--topics", 2, "--passes", 1, "--trending", "--half-life", 1,
+         "--share", 0.5, "--save", folder / f"{name}-trending.model"],
+        ["recommend", "--model", folder / f"{name}-trending.model", "--add", ratings, "--all"],
         ["simulate", f"{store}{name}", counts, "--vocabulary", words, "--ticks", 2],
         ["completion", "bash"],
     ]  # fmt: skip

@@ -18,7 +18,7 @@ from trustream.cli.shared_parameters import jobs_option, seed_option, topics_opt
 from trustream.terminal import shown
 
 if TYPE_CHECKING:
-    from trustream.recommender.base import Recommender
+    from trustream.recommender.fitted_recommender import FittedRecommender
     from trustream.recommender.list_requests import ItemList
 
 _EPILOG = """\b
@@ -29,17 +29,20 @@ Examples:
   trustream recommend --model movies.safetensors --like Alien --like Brazil
   trustream recommend --model movies.safetensors --similar Alien
   trustream recommend plays.parquet --item-column song --all
+  trustream recommend ratings.csv --trending --save now.safetensors
+  trustream recommend --model now.safetensors --add today.csv --all
 """
 # Options that only matter when a model is fitted.
 _FITTING = (
     "topics", "by", "passes", "threshold", "user_column", "item_column", "rating_column",
-    "timestamp_column", "seed",
+    "timestamp_column", "seed", "trending", "half_life", "share",
 )  # fmt: skip
 
 
 @click.command(epilog=_EPILOG, short_help="Learn from RATINGS, and recommend items to users.")
 @click.argument("ratings", required=False, type=InputFile())
 @click.option("--model", type=InputFile(), help="Use this saved model; no RATINGS then.")
+@click.option("--add", type=InputFile(), help="Newer ratings, which --model learns from first.")
 @click.option("--save", type=ModelFile(), help="Write the fitted model.")
 @click.option("--user", "users", multiple=True, help="Recommend to this user; repeatable.")
 @click.option("--all", "everybody", is_flag=True, help="Recommend to all users.")
@@ -54,6 +57,21 @@ _FITTING = (
     type=click.Choice(["topics", "poisson"]),
     default="topics",
     help="Learn topics, or factors by Poisson factorisation, as many as --topics says.",
+)
+@click.option(
+    "--trending",
+    is_flag=True,
+    help="Recommend what everybody likes at the moment as well; RATINGS must have times.",
+)
+@click.option(
+    "--half-life",
+    type=Real(0, min_open=True),
+    help="With --trending: days after which a like counts half.  [default: chosen by RATINGS]",
+)
+@click.option(
+    "--share",
+    type=Real(0, 1),
+    help="With --trending: weight of the moment in a score.  [default: chosen by RATINGS]",
 )
 @click.option("--passes", type=Whole(1), help="Passes over the users.  [default: 5, by poisson 10]")
 @click.option(
@@ -77,14 +95,16 @@ def recommend(context: click.Context, **options: Any) -> None:
     RATINGS is a table with one row per rating (.csv, .tsv, .parquet) and the columns user, item,
     rating and perhaps timestamp. Ids may be words or whole numbers.
 
-    Give RATINGS to fit a model, or --model to use one; --user, --all, --like and --similar say
-    which lists to print.
+    Give RATINGS to fit a model, or --model to use one, perhaps with newer ratings (--add); --user,
+    --all, --like and --similar say which lists to print.
     """
     _check_usage(context, options)
     from trustream.recommender.list_requests import item_lists, load_recommender
 
     if options["model"]:
         model = load_recommender(options["model"], options["jobs"])
+        if options["add"]:
+            _add(model, options)
     else:
         model = _fitted(options)
     if options["save"]:
@@ -112,16 +132,21 @@ def _check_usage(context: click.Context, options: dict[str, Any]) -> None:
         )
     if options["everybody"] and options["users"]:
         raise click.UsageError("give either --user or --all")
+    if options["add"] and not options["model"]:
+        raise click.UsageError("--add is for --model; put all ratings into RATINGS to fit a model")
+    for name in ("half_life", "share"):
+        if options[name] is not None and not (options["trending"] or options["model"]):
+            raise click.UsageError(f"--{name.replace('_', '-')} is for --trending")
     if options["model"]:
-        for name in (*_FITTING, "save"):
+        for name in (*_FITTING, *(() if options["add"] else ("save",))):
             if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
                 flag = name.replace("_", "-")
                 raise click.UsageError(f"--{flag} is for fitting, and --model is fitted")
 
 
-def _fitted(options: dict[str, Any]) -> Recommender:
+def _fitted(options: dict[str, Any]) -> FittedRecommender:
     from trustream.feeds import read_ratings
-    from trustream.recommender import PoissonRecommender, TopicRecommender
+    from trustream.recommender import PoissonRecommender, TopicRecommender, TrendingRecommender
 
     columns: dict[str, Any] = {
         name: options[name] or (None if name in ("rating_column", "timestamp_column") else "")
@@ -129,7 +154,7 @@ def _fitted(options: dict[str, Any]) -> Recommender:
     }
     kinds: dict[str, Any] = {"topics": TopicRecommender, "poisson": PoissonRecommender}
     passes = {} if options["passes"] is None else {"max_iter": options["passes"]}
-    model: Recommender = kinds[options["by"]](
+    one = kinds[options["by"]](
         options["topics"],
         threshold=options["threshold"],
         random_state=options["seed"],
@@ -138,13 +163,34 @@ def _fitted(options: dict[str, Any]) -> Recommender:
         **columns,
         **passes,
     )
-    model.fit(read_ratings(options["ratings"], model.columns))
+    model = one
+    if options["trending"]:
+        given = {
+            name: options[name] for name in ("half_life", "share") if options[name] is not None
+        }
+        model = TrendingRecommender(one, **given)
+    model.fit(read_ratings(options["ratings"], one.columns))
     if not options["quiet"]:
         n_users, n_items = len(model.user_ids_), len(model.item_ids_)
         what = "topics" if options["by"] == "topics" else "components"
         echo(f"{n_users} users, {n_items} items, {options['topics']} {what}", err=True)
-    model.set_params(verbose=0)
+    if options["trending"]:
+        trend = model.trend_
+        if not options["quiet"]:
+            echo(f"half-life {trend.half_life:g} days, share {trend.share:g}", err=True)
+        model.recommender_.set_params(verbose=0)
+    else:
+        model.set_params(verbose=0)
     return model
+
+
+def _add(model: FittedRecommender, options: dict[str, Any]) -> None:
+    from trustream.recommender.new_ratings import add_ratings
+
+    added = add_ratings(model, options["add"])
+    if not options["quiet"]:
+        new = f"new users: {added.users}, new items: {added.items}"
+        echo(f"{added.ratings} ratings added; {new}", err=True)
 
 
 def _progress(n_users: int) -> AbstractContextManager[Callable[[int], None]]:

@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from trustream import matrices, persist
+from trustream._schema import check_arrays
 from trustream.recommender import model_files
 from trustream.recommender.fitted_recommender import FittedRecommender
 from trustream.recommender.ids import as_array
@@ -151,18 +152,21 @@ class Recommender(FittedRecommender, BaseEstimator):
 
     # --- files
 
-    def save(self, path: Any) -> None:
-        """Write the fitted recommender to a file; `trustream.load(path)` reads it again.
-
-        The file contains the ids and ratings as well. A `callback` is not saved.
-        """
-        self._check_fitted()
+    def _to_arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         params = {name: getattr(self, name) for name in _OWN}
-        persist.write(path, *model_files.to_arrays(self, params, self._estimator, self._data))
+        return model_files.to_arrays(self, params, self._estimator, self._data)
 
     @classmethod
     def _from_contents(cls, contents: persist.Contents) -> Any:
-        params, estimator, data = model_files.from_contents(cls, contents)
+        table = model_files.check(cls, contents.header, contents.entries)
+        arrays = contents.arrays()
+        check_arrays(arrays, table)
+        return cls._from_arrays(contents.header, arrays)
+
+    @classmethod
+    def _from_arrays(cls, header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+        """The recommender of a header and arrays that were checked."""
+        params, estimator, data = model_files.from_arrays(cls, header, arrays)
         known = set(cls._get_param_names())
         shared = {name: value for name, value in estimator.get_params().items() if name in known}
         recommender = cls(**shared, **params)

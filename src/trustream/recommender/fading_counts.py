@@ -39,9 +39,13 @@ class FadingCounts:
 
         Args:
             columns: (n,), the item of each like.
-            weights: (n,), how much it counts.
+            weights: (n,), how much it counts; 0 for a rating that is no like.
             days: (n,), its time.
         """
+        # A rating that is no like says nothing of the moment: after a long time without likes
+        # all of them would have faded to nothing.
+        liked = weights > 0
+        columns, weights, days = columns[liked], weights[liked], days[liked]
         now = max(self.now, days.max(initial=-np.inf))
         counts = np.zeros(n_items)
         if self.counts.size:

@@ -1,4 +1,4 @@
-"""Ask a fitted recommender for lists of items, and evaluate them."""
+"""Ask a fitted recommender for lists of items, evaluate them, and save it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
+from trustream import persist
 from trustream.array_types import Array
 from trustream.evaluation.item_lists import scored_items
 from trustream.evaluation.item_ranking import ranking
@@ -57,6 +58,10 @@ class FittedRecommender:
 
     def _item_factors(self) -> Array:
         """Items' factors, (K, I), that go with users' factors from `transform`."""
+        raise NotImplementedError
+
+    def _to_arrays(self) -> tuple[dict[str, Array], dict[str, Any]]:
+        """Arrays and header of a file."""
         raise NotImplementedError
 
     def recommend(self, user: Any, n: int = 20, *, exclude_seen: bool = True) -> Recommendations:
@@ -159,6 +164,14 @@ class FittedRecommender:
         liked = self._known_ratings(held_out, unknown == "ignore")
         pair = (self._user_factors(), self._items())
         return ranking(pair, liked, seen=self._seen(), m=m, n_threads=self._threads())
+
+    def save(self, path: Any) -> None:
+        """Write the fitted recommender to a file; `trustream.load(path)` reads it again.
+
+        The file contains the ids and ratings as well. A `callback` is not saved.
+        """
+        self._check_fitted()
+        persist.write(path, *self._to_arrays())
 
     @property
     def columns(self) -> RatingColumns:

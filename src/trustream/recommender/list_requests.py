@@ -10,7 +10,7 @@ from typing import Any
 
 from trustream import persist
 from trustream.recommender import Recommendations
-from trustream.recommender.base import Recommender
+from trustream.recommender.fitted_recommender import FittedRecommender
 
 # Users whose lists are computed before the first of them is returned.
 USERS_AT_A_TIME = 4096
@@ -50,7 +50,7 @@ class ItemList:
     items: list[ScoredItem]
 
 
-def load_recommender(path: str | Path, n_jobs: int | None = None) -> Recommender:
+def load_recommender(path: str | Path, n_jobs: int | None = None) -> FittedRecommender:
     """Load a recommender from a file.
 
     Parameters
@@ -78,17 +78,17 @@ def load_recommender(path: str | Path, n_jobs: int | None = None) -> Recommender
     [0, 1, 2]
     """
     model = persist.load(path)
-    if not isinstance(model, Recommender):
+    if not isinstance(model, FittedRecommender):
         raise ValueError(
             f"{path} holds a {type(model).__name__}, expected a recommender: "
             "make one with trustream recommend RATINGS --save"
         )
-    model.set_params(n_jobs=n_jobs)
+    model.n_jobs = n_jobs
     return model
 
 
 def item_lists(
-    model: Recommender,
+    model: FittedRecommender,
     *,
     users: Sequence[str] | None = (),
     likes: Sequence[str] = (),
@@ -103,7 +103,7 @@ def item_lists(
 
     Parameters
     ----------
-    model : TopicRecommender or PoissonRecommender
+    model : TopicRecommender, PoissonRecommender or TrendingRecommender
         Fitted.
     users : sequence of str, or None
         A list for each of these users; None is a list for every known user.

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from trustream import persist
 from trustream._schema import (
     Array,
     Described,
     Rule,
     boolean,
-    check_arrays,
     check_entries,
     check_values,
     mapping,
@@ -59,77 +57,98 @@ def to_arrays(
     except ValueError as error:
         raise ValueError(f"cannot save this {name}: {error}") from error
     arrays, own = saving.to_arrays(estimator)
-    arrays = {f"{part}.{key}": array for key, array in arrays.items()}
-    arrays |= {f"weights.{part}": getattr(data.weights, part) for part in _PARTS}
-    arrays |= {"users": data.users.packed(), "items": data.items.packed()}
-    header = {
-        "estimator": name,
-        "params": params,
-        "strings": {"users": data.users.strings, "items": data.items.strings},
-        part: own,
-    }
-    return arrays, header
+    ratings, strings = ratings_to_arrays(data)
+    header = {"estimator": name, "params": params, "strings": strings, part: own}
+    return {f"{part}.{key}": array for key, array in arrays.items()} | ratings, header
 
 
-def from_contents(cls: Any, contents: persist.Contents) -> tuple[dict[str, Any], Any, Ratings]:
-    """Return the own parameters, estimator and data from what `to_arrays` returned.
+def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> dict[str, Array]:
+    """Return what the arrays of a file with this header must be; a ValueError if they are not.
 
     Args:
         cls: the recommender's class.
-
-    Raises:
-        ValueError: the contents are inconsistent.
+        entries: what the file says of its arrays, by their names.
     """
-    header, entries, part = contents.header, contents.entries, _part(cls)
-    prefix, kind = f"{part}.", cls._estimator_class
+    part = _part(cls)
+    prefix = f"{part}."
     check_values(header, {**_HEADER, part: mapping}, "the header")
     check_values(header["params"], _PARAMS, "the parameters")
-    check_values(header["strings"], _STRINGS, "the kinds of ids")
-    table = {
-        prefix + name: array
-        for name, array in saving.check(kind, header[part], _within(prefix, entries)).items()
-    }
+    inside = saving.check(cls._estimator_class, header[part], within(prefix, entries))
     n_items = header[part]["attributes"]["n_features_in_"]
-    own = _own_arrays(header["strings"], entries, n_items)
-    others = {name: entry for name, entry in entries.items() if not name.startswith(prefix)}
-    check_entries(others, own)
-    arrays = contents.arrays()
-    check_arrays(arrays, table | own)
-    estimator = saving.from_arrays(kind, header[part], _within(prefix, arrays))
-    users = Ids.unpacked("user", arrays["users"], header["strings"]["users"])
-    items = Ids.unpacked("item", arrays["items"], header["strings"]["items"])
-    shape = arrays["weights.indptr"].size - 1, n_items
-    if (len(users), len(items)) != shape:
-        raise ValueError(f"{len(users)} users and {len(items)} items for weights of shape {shape}")
-    return header["params"], estimator, Ratings(users, items, _weights(arrays, shape))
+    own = check_ratings(header["strings"], without(prefix, entries), n_items)
+    return {prefix + name: array for name, array in inside.items()} | own
 
 
-def _part(cls: Any) -> str:
-    """Under what name a file has the estimator of a recommender."""
-    name: str = cls._part
-    return name.rstrip("_")
+def from_arrays(
+    cls: Any, header: dict[str, Any], arrays: dict[str, np.ndarray]
+) -> tuple[dict[str, Any], Any, Ratings]:
+    """Return the own parameters, estimator and data of a header and arrays that were checked.
+
+    Raises:
+        ValueError: they are inconsistent.
+    """
+    part = _part(cls)
+    inside = within(f"{part}.", arrays)
+    estimator = saving.from_arrays(cls._estimator_class, header[part], inside)
+    n_items = header[part]["attributes"]["n_features_in_"]
+    return header["params"], estimator, ratings_from_arrays(header["strings"], arrays, n_items)
 
 
-def _within(prefix: str, named: Mapping[str, Any]) -> dict[str, Any]:
-    """Values whose names begin so, by what follows."""
-    return {name[len(prefix) :]: v for name, v in named.items() if name.startswith(prefix)}
+def ratings_to_arrays(data: Ratings) -> tuple[dict[str, np.ndarray], dict[str, bool]]:
+    """Return ratings as arrays, and whether ids are strings."""
+    arrays = {f"weights.{part}": getattr(data.weights, part) for part in _PARTS}
+    arrays |= {"users": data.users.packed(), "items": data.items.packed()}
+    return arrays, {"users": data.users.strings, "items": data.items.strings}
 
 
-def _own_arrays(
-    strings: Mapping[str, bool], entries: Mapping[str, Described], n_items: int
-) -> dict[str, Array]:
-    """Types and shapes of the arrays beside the estimator, from their number of users."""
+def check_ratings(strings: Any, entries: Mapping[str, Described], n_items: int) -> dict[str, Array]:
+    """Return what arrays of ratings must be, from their number of users; as `check`."""
+    check_values(strings, _STRINGS, "the kinds of ids")
     pointers, data = entries.get("weights.indptr"), entries.get("weights.data")
     n_pointers = pointers.shape[0] if pointers is not None and pointers.shape else 0
     n_entries = data.shape[0] if data is not None and data.shape else 0
     packed = Array(None, ("uint8",))
-    return {
+    expected = {
         "weights.data": Array([(n_entries,)], ("float32",), least=0.0),
         "weights.indices": Array([(n_entries,)], _INTEGERS, least=0.0),
         "weights.indptr": Array([(max(n_pointers, 1),)], _INTEGERS, least=0.0),
         "users": packed if strings["users"] else Array([(n_pointers - 1,)], ("int64",)),
         "items": packed if strings["items"] else Array([(n_items,)], ("int64",)),
     }
+    check_entries(entries, expected)
+    return expected
+
+
+def ratings_from_arrays(
+    strings: Mapping[str, bool], arrays: Mapping[str, np.ndarray], n_items: int
+) -> Ratings:
+    """Return the ratings that `ratings_to_arrays` took apart."""
+    users = Ids.unpacked("user", arrays["users"], strings["users"])
+    items = Ids.unpacked("item", arrays["items"], strings["items"])
+    shape = arrays["weights.indptr"].size - 1, n_items
+    if (len(users), len(items)) != shape:
+        raise ValueError(f"{len(users)} users and {len(items)} items for weights of shape {shape}")
+    return Ratings(users, items, _weights(arrays, shape))
+
+
+def within(prefix: str, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return values whose names begin so, by what follows.
+
+    >>> within("lda.", {"lda.rho": 1, "users": 2}), without("lda.", {"lda.rho": 1, "users": 2})
+    ({'rho': 1}, {'users': 2})
+    """
+    return {name[len(prefix) :]: v for name, v in named.items() if name.startswith(prefix)}
+
+
+def without(prefix: str, named: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the other values."""
+    return {name: value for name, value in named.items() if not name.startswith(prefix)}
+
+
+def _part(cls: Any) -> str:
+    """Under what name a file has the estimator of a recommender."""
+    name: str = cls._part
+    return name.rstrip("_")
 
 
 def _weights(arrays: Mapping[str, np.ndarray], shape: tuple[int, int]) -> sparse.csr_array:

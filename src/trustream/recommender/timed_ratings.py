@@ -28,10 +28,14 @@ def timed_rows(ratings: Any, recommender: Any) -> RatingRows:
         raise ValueError("a matrix has no times: give a frame of ratings with a column of times")
     rows = rating_rows(ratings, recommender.columns)
     if rows.time is None:
+        name = recommender.timestamp_column
+        column = "column" if name is None else f"column {name!r}"
         raise ValueError(
-            f"the ratings have no column {recommender.timestamp_column!r} of times, which says "
-            "what is liked at the moment: name it by timestamp_column"
+            f"the ratings have no {column} of times, which says what is liked at the moment: name "
+            "it by timestamp_column"
         )
+    if rows.time.dtype.kind == "f" and np.isinf(rows.time).any():
+        raise ValueError("there are infinite timestamps: leave these ratings out")
     return rows
 
 

@@ -9,8 +9,11 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, clone
 
+from trustream import persist
+from trustream._schema import check_arrays
 from trustream.array_types import Array
 from trustream.evaluation.item_ranking import ranking
+from trustream.recommender import trending_files
 from trustream.recommender.fading_counts import FadingCounts
 from trustream.recommender.fitted_recommender import FittedRecommender
 from trustream.recommender.ratings import RatingRows, from_frame
@@ -48,9 +51,13 @@ class _Blend(NamedTuple):
 
 def _of_recommender(name: str) -> Any:
     """An attribute that is the recommender's."""
-    return property(lambda self: getattr(self.recommender_, name))
+    return property(
+        lambda self: getattr(self.recommender_, name),
+        lambda self, value: setattr(self.recommender_, name, value),
+    )
 
 
+@persist.register
 class TrendingRecommender(FittedRecommender, BaseEstimator):
     """Recommend items by another recommender and by what everybody likes at the moment.
 
@@ -85,7 +92,7 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
     -----
     Ratings are a frame with a column of times: dates, or numbers in seconds. `partial_fit` takes in
     new items: they can be recommended at once because they are liked now, and by topics after the
-    next `fit`. There is no `save`: `recommender_` has one.
+    next `fit`.
 
     Examples
     --------
@@ -103,6 +110,7 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
     """
 
     _part = "recommender_"
+    _grows = True
 
     recommender_: Any
     trend_: Trend
@@ -170,13 +178,44 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
             known = inner._data.items.find(rows.item) >= 0
         if known.any():
             inner.partial_fit(as_frame(rows, inner, known))
+        if known.all() and self._data is self.recommender_._data:
+            data = inner._data  # the same ratings, kept once
         self._take(inner, data, self.trend_, counts)
         return self
 
     def similar_items(self, item: Any, n: int = 10) -> Recommendations:
         """Return the n items that are most similar to an item, as `recommender_` knows them."""
         self._check_fitted()
+        self._data.items.positions([item])
+        if self.recommender_._data.items.find([item])[0] < 0:
+            raise ValueError(
+                f"{item!r} came after the fit, so that what is similar is not known: fit again"
+            )
         return self.recommender_.similar_items(item, n)
+
+    # --- files
+
+    def _to_arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+        parts = trending_files.Parts(
+            {"half_life": self.half_life, "share": self.share},
+            self.recommender is not None,
+            self.recommender_,
+            self.trend_._asdict(),
+            self._counts,
+            self._data,
+        )
+        return trending_files.to_arrays(type(self).__name__, parts)
+
+    @classmethod
+    def _from_contents(cls, contents: persist.Contents) -> TrendingRecommender:
+        table = trending_files.check(contents.header, contents.entries)
+        arrays = contents.arrays()
+        check_arrays(arrays, table)
+        parts = trending_files.from_arrays(contents.header, arrays)
+        given = clone(parts.recommender) if parts.recommender_given else None
+        loaded = cls(given, **parts.params)
+        loaded._take(parts.recommender, parts.data, Trend(**parts.trend), parts.counts)
+        return loaded
 
     # --- what `FittedRecommender` asks for
 
@@ -214,7 +253,7 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
         if parts is None:
             raise ValueError(
                 "the last tenth of the ratings in time has no like of a known user and item to "
-                "choose by: give half_life and share"
+                "choose by: give half_life= and share="
             )
         past, first, held_out = parts
         recommender = clone(inner).fit(past)

@@ -1,9 +1,10 @@
 """Make the model files beside this one: small, of every estimator, and the numbers they give.
 
-They were made before model files had checksums, and stay as they are: a test loads them and
-compares. To add files of a later version, make them in a folder of their own:
+They were made before model files had checksums, and stay as they are, as do those of each version
+that was released, in a folder of its name: a test loads them and compares. To add files of a
+version:
 
-    python tests/data/models/make.py FOLDER
+    python tests/data/models/make.py tests/data/models/VERSION
 """
 
 from __future__ import annotations
@@ -29,8 +30,9 @@ from trustream import (
     PoissonRecommender,
     ProbitRegression,
     TopicRecommender,
+    TrendingRecommender,
 )
-from trustream.recommender.base import Recommender
+from trustream.recommender.fitted_recommender import FittedRecommender
 from trustream.store.records import Record
 
 N_WORDS = 8
@@ -89,6 +91,8 @@ RATINGS = {
     "item": ["ham", "egg", "ham", "egg", "tea", "cake", "tea", "größe"],
     "rating": [5, 4, 4, 5, 5, 4, 5, 5],
 }
+TIMED = {**RATINGS, "timestamp": [86_400 * day for day in range(8)]}
+NEWER = {"user": ["bob", "eve"], "item": ["jam", "ham"], "rating": [5, 5], "timestamp": [7e5, 8e5]}
 CHECKPOINTS = {"stream": "trust-region", "stream-streaming-vb": "streaming-vb"}
 
 
@@ -124,7 +128,13 @@ def later_estimators() -> dict[str, Any]:
         for start in range(0, 60, 20):
             learn(estimator, slice(start, start + 20), name.endswith("-groups"))
         made[name] = estimator
-    made["poisson-recommender"] = PoissonRecommender(2, threshold=4, random_state=0).fit(RATINGS)
+    factors = PoissonRecommender(2, threshold=4, random_state=0)
+    made["poisson-recommender"] = factors.fit(RATINGS)
+    for_ever = {"half_life": np.inf, "share": 0.5}
+    made["trending"] = TrendingRecommender(factors, **for_ever).fit(TIMED)
+    topics = TopicRecommender(2, threshold=4, random_state=0)
+    made["trending-more"] = TrendingRecommender(topics, half_life=2, share=0.5).fit(TIMED)
+    made["trending-more"].partial_fit(NEWER)  # has an item that topics do not know
     return made
 
 
@@ -163,7 +173,7 @@ def checkpoints() -> dict[str, bytes]:
 
 def numbers(estimator: Any) -> list[list[float]]:
     """What the estimator says of data, to compare with."""
-    if isinstance(estimator, Recommender):
+    if isinstance(estimator, FittedRecommender):
         lists = [estimator.recommend(user, n=3) for user in estimator.user_ids_[:4].tolist()]
         return [[float(value) for value in found.scores] for found in lists]
     data = data_of(estimator)[:5]
