@@ -230,6 +230,12 @@ def test_other_models_and_wrong_ids(tmp_path: Path) -> None:
     assert result.stderr == "Error: unknown user: 'ann'; the ids are integers\n"
 
 
+def test_evaluate_says_where_recommenders_are_scored(ratings: Path, model: Path) -> None:
+    result = CliRunner().invoke(main, ["evaluate", str(model), str(ratings)])
+    assert result.exit_code == 1
+    assert "holds a TopicRecommender, whose lists are scored by its method" in result.stderr
+
+
 def test_parquet_without_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "ratings.parquet").write_bytes(b"PAR1")
     for name in ("polars", "pyarrow"):

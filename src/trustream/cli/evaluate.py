@@ -114,6 +114,8 @@ def evaluate(
     with naming_init(model):
         names = tuple(trained_models(model)) if all_models else names or ("model",)
         models = {name: load_fitted(model, name) for name in dict.fromkeys(names)}
+    for fitted in models.values():
+        fitted.check_scores()
     if data == "-" and len(models) > 1:
         raise click.UsageError("Standard input can be read for one model only: give a file.")
     results: dict[str, Any] = {}

@@ -63,6 +63,23 @@ class FittedModel:
             raise ValueError(f"{source} has {len(words)} words, the model has {n_features}")
         return replace(self, words=list(words))
 
+    def check_scores(self) -> None:
+        """Raise a ValueError unless documents or data points can be scored by this.
+
+        >>> import trustream
+        >>> likes = trustream.TopicRecommender(1, random_state=0).fit([[1, 0], [1, 1]])
+        >>> FittedModel("likes", likes, None).check_scores()
+        Traceback (most recent call last):
+        ...
+        ValueError: likes holds a TopicRecommender, whose lists are scored by its method evaluate \
+in Python; give a model of documents or data points
+        """
+        if not hasattr(self.estimator, "elbo"):
+            raise ValueError(
+                f"{self.title} holds a {type(self.estimator).__name__}, whose lists are scored by "
+                "its method evaluate in Python; give a model of documents or data points"
+            )
+
     def check_topics(self) -> None:
         """Raise a ValueError unless this is a topic model.
 
