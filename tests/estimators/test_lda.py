@@ -347,17 +347,27 @@ def test_alpha_starts_with_a_sum_of_ten_at_most(n_components: int, alpha: float)
 
 
 def test_batches_suit_topics_and_passes() -> None:
-    """Enough tokens for each topic, at least 20 steps a pass and, if it can be had, 100 in all."""
+    """Enough tokens for each topic, at least 20 steps a pass, and more if they can be had."""
 
-    def size(n_documents: int, n_components: int, max_iter: int) -> int:
+    def size(n_documents: int, n_components: int, max_iter: int = 5, **options: Any) -> int:
         counts = sp.csr_matrix(np.full((n_documents, 10), 10.0))
-        lda = LatentDirichletAllocation(n_components, max_iter=max_iter)
+        lda = LatentDirichletAllocation(n_components, max_iter=max_iter, **options)
         return lda._recipe().batch_size_for(lda._size(counts))
 
-    # 60,000 tokens are 600 documents; 600 tokens for each of 200 topics are 1,200.
-    assert [size(40_000, k, 5) for k in (10, 100, 200, 900)] == [600, 600, 1200, 2000]
+    # 20,000 tokens are 200 documents, 600 tokens for each of 100 topics are 600; a pass has 60
+    # steps, if 50 tokens for each topic are enough for them.
+    assert [size(40_000, k) for k in (10, 100, 200, 2000)] == [200, 600, 666, 1000]
+    assert [size(n, 100) for n in (10_000, 4_000, 1_000, 500)] == [166, 66, 50, 25]
+    # No fewer than 30 documents, but a twentieth of them.
+    assert [size(n, 10) for n in (4_000, 1_000, 500)] == [66, 30, 25]
+    # 100 steps of a single pass.
     assert [size(40_000, 100, passes) for passes in (1, 2)] == [400, 600]
-    assert [size(n, 100, 1) for n in (10_000, 4_000, 1_000)] == [200, 200, 50]
+    # Where words of a topic must be there from the first batch on, and for natural gradient,
+    # batches have 60,000 tokens, or a third of that if a fit would have less than 100 steps.
+    words = {"words": list("abcdefghij"), "seed_words": [["a", "b"]]}
+    for options in (words, {"learning_method": "natural-gradient"}):
+        assert [size(40_000, k, **options) for k in (10, 100, 200, 900)] == [600, 600, 1200, 2000]
+        assert [size(n, 100, 1, **options) for n in (10_000, 4_000, 1_000)] == [200, 200, 50]
 
 
 @pytest.mark.parametrize("kind", ["longdouble", ">f8", ">i4", "uint16", "bool", "int64"])

@@ -154,7 +154,7 @@ class Fitted(BaseEstimator):
         if "_kept" in self.__dict__:
             _ = self._state  # puts back the random numbers as well
         state = super().__getstate__()
-        return {key: value for key, value in state.items() if key not in ("_model", "_agreed")}
+        return {key: value for key, value in state.items() if key != "_model"}
 
     def __copy__(self) -> Any:
         # Steps change the memory of what is fitted: a copy has its own.

@@ -14,11 +14,16 @@ from trustream.learning import algorithms
 from trustream.learning.recipe import LEAST_STEPS, Effort, Recipe
 
 # --- batches
-# Tokens of a batch of documents, and for each topic. Smaller batches are too noisy for short
-# documents and for many topics.
-_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC = 60_000, 600
+# Tokens of a batch for each topic, and the least number of them. Smaller batches are too noisy for
+# short documents and for many topics.
+_BATCH_TOKENS_PER_TOPIC, _BATCH_TOKENS = 600, 60_000
 # Where a fit would have few steps, batches shrink down to this part of their size.
 _LEAST_PART = 1 / 3
+# Trust-region steps gain from smaller batches, in which natural gradient loses topics: the least
+# number of tokens is smaller, and where a pass would have fewer steps than these, batches shrink
+# down to so many tokens for each topic and so many documents (docs/notes/defaults.md).
+_SMALL_BATCH_TOKENS, _STEPS_PER_PASS = 20_000, 60
+_LEAST_TOKENS_PER_TOPIC, _LEAST_DOCUMENTS = 50, 30
 
 # --- effort of a step of LDA
 _PAIRS = 2
@@ -114,11 +119,14 @@ def for_topics(
     learn_priors: bool | str = True,
     collapsed: bool = False,
     population: float | str | None = "auto",
+    is_seeded: bool = False,
 ) -> Recipe:
     """The recipe of LDA; arguments as in `trustream.LatentDirichletAllocation`.
 
     `population` is a number of documents, "auto" for as many as give each pair of topic and word
-    enough tokens, or None for the documents that there are.
+    enough tokens, or None for the documents that there are. `is_seeded` says that some topics are
+    meant for some words: these have to occur in the first batches, or others take their topics, so
+    that batches are larger.
 
     >>> recipe = for_topics(100)
     >>> recipe.effort_at(0, 0.0), recipe.effort_at(50, 0.5), recipe.effort_at(50, 2.0)
@@ -140,6 +148,13 @@ def for_topics(
             late = (_LATE_SHARE * max_iter, Effort(_LATE_PAIRS, _LATE_LOCAL))
     if max_doc_topics == "auto":
         max_doc_topics = n_components // 10 if n_components >= _MANY_TOPICS else n_components
+    batch_tokens = max(_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components)
+    least_part, least_steps, least_documents = _LEAST_PART, LEAST_STEPS, 1
+    if algorithm.name == "trust-region" and not is_seeded:
+        batch_tokens = max(_SMALL_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components)
+        least_part = _LEAST_TOKENS_PER_TOPIC * n_components / batch_tokens
+        least_steps = max(LEAST_STEPS, _STEPS_PER_PASS * max_iter)
+        least_documents = _LEAST_DOCUMENTS
     return Recipe(
         method=algorithm.name,
         adaptive=adaptive,
@@ -147,8 +162,10 @@ def for_topics(
         kappa=learning_decay,
         cooldown=cooldown,
         batch_size=batch_size or algorithm.batch_size,
-        batch_tokens=max(_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components),
-        batch_least_part=_LEAST_PART,
+        batch_tokens=batch_tokens,
+        batch_least_part=least_part,
+        least_steps=least_steps,
+        least_documents=least_documents,
         max_iter=max_iter,
         effort=effort,
         first=first,

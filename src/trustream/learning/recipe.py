@@ -16,8 +16,8 @@ from trustream.inference.state import State
 
 # Fewer steps than these leave topics unused: batches are at most this share of the data, ...
 LEAST_STEPS_PER_PASS = 20
-# ... and where there would be fewer steps in all, they shrink, down to a part of their size.
-# After as many, a stream has found its topics, and they settle.
+# ... and where there would be fewer steps in all, they shrink, down to a part of their size, unless
+# a recipe says otherwise. After as many, a stream has found its topics, and they settle.
 LEAST_STEPS = 100
 
 
@@ -61,7 +61,7 @@ class Recipe:
         batch_size: B, or None for a batch of about `batch_tokens`.
         batch_tokens: tokens of a batch; data points, where these have no tokens.
         batch_least_part: batches may shrink to this part of their size if a fit would otherwise
-            have too few steps.
+            have fewer than `least_steps`.
         max_iter: passes over the data, or looks at each document, that learning is made for.
         effort: of a step.
         first: (n, effort) of a model's first n steps, if it is another.
@@ -80,6 +80,8 @@ class Recipe:
         least_separation: a step whose data points tell components apart by less, from 0 to 1,
             leaves the prior of local parameters as it is; 0 learns it from any.
         least_steps_per_pass: a batch is at most so small a part of all data.
+        least_steps: of a fit, for which batches may shrink, ...
+        least_documents: ... but not to fewer data points.
         settling: steps after which the rate of a stream falls like 1/t (`streaming.clock`); None
             never.
         n_parts: P, parts of a batch whose statistics are added up (`inference.divided`). The same
@@ -112,6 +114,8 @@ class Recipe:
     n_parts: int = 1
     exact_steps: int | None = None
     least_steps_per_pass: int = LEAST_STEPS_PER_PASS
+    least_steps: int = LEAST_STEPS
+    least_documents: int = 1
 
     @property
     def has_population(self) -> bool:
@@ -163,16 +167,15 @@ or None for the documents that there are
 
         >>> from trustream.learning.defaults import for_topics
         >>> recipe = for_topics(100)
-        >>> recipe.batch_size_for(DataSize(4_000, 400_000.0))
-        200
-        >>> recipe.batch_size_for(DataSize(40_000, 4e6))
-        600
+        >>> [recipe.batch_size_for(DataSize(n, 100.0 * n)) for n in (500, 4_000, 40_000)]
+        [25, 66, 600]
         """
         if self.batch_size is not None:
             return self.batch_size
         n_documents = size.n_documents
         wanted = self.batch_tokens * n_documents / max(size.n_tokens, 1.0)
-        enough = max(self.batch_least_part * wanted, n_documents * self.max_iter / LEAST_STEPS)
+        least = max(self.batch_least_part * wanted, self.least_documents)
+        enough = max(least, n_documents * self.max_iter / self.least_steps)
         return max(1, int(min(wanted, enough, n_documents / self.least_steps_per_pass)))
 
     def effort_at(self, n_steps: int, looks: float) -> Effort:

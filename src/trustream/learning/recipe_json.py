@@ -49,6 +49,8 @@ _FIELDS = {
     "n_parts": integer(1),
     "exact_steps": optional(integer(0)),
     "least_steps_per_pass": integer(1),
+    "least_steps": integer(1),
+    "least_documents": integer(1),
 }
 # Recipes of earlier checkpoints do not have them.
 _MAY_LACK = (
@@ -59,6 +61,8 @@ _MAY_LACK = (
     "n_parts",
     "exact_steps",
     "least_steps_per_pass",
+    "least_steps",
+    "least_documents",
 )
 
 

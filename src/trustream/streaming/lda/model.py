@@ -121,6 +121,7 @@ class TopicStream(StreamModel):
             object.__setattr__(self, "seed_words", seeds)
         if self.recipe is None:
             options = {name: getattr(self, name) for name in _RECIPE}
+            options["is_seeded"] = self.seed_words is not None
             chosen = defaults.for_stream(self.n_components, **options)
             object.__setattr__(self, "recipe", chosen)
 
