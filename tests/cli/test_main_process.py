@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from tests.cli.forked import ForkingCommands
+from tests.forking import run_forked
 from trustream.cli import main
 from trustream.cli.output import echo_table
 
@@ -122,7 +122,7 @@ def test_terminals_without_our_letters(store: Path, env: dict[str, str]) -> None
     assert done.returncode == 2 and b"Error: No such command" in done.stderr
 
 
-def test_names_that_are_not_text(store: Path, tmp_path: Path, forking: ForkingCommands) -> None:
+def test_names_that_are_not_text(store: Path, tmp_path: Path) -> None:
     name = os.fsdecode(b"sto\xffre\x1b[31m.db")
     feed = Path(os.fsdecode(os.fsencode(tmp_path) + b"/fe\xfeed.txt"))
     feed.write_text("pies\n")
@@ -134,10 +134,11 @@ def test_names_that_are_not_text(store: Path, tmp_path: Path, forking: ForkingCo
         (["train", store, f"--{name}"], 2),
     ):
         # One of them in a Python of its own, which decodes what it is given.
-        new = arguments[0] == "ingest"
-        done = run(*arguments) if new else forking.run(*arguments, folder=store.parent)
+        done: Any = run(*arguments) if arguments[0] == "ingest" else run_forked(None, *arguments)
         assert done.returncode == code, (arguments, done.stderr)
         printed = done.stdout + done.stderr
+        if isinstance(printed, str):
+            printed = printed.encode(errors="surrogateescape")
         assert b"\x1b" not in printed and b"\xff" not in printed and b"\xfe" not in printed
         assert b"Traceback" not in printed
 
@@ -235,9 +236,7 @@ def test_an_interrupted_pipe_says_what_was_stored(store: Path) -> None:
     assert b"1 record was added from standard input" in err and b"send it again" in err
 
 
-def test_an_interrupted_simulation_says_how_to_go_on(
-    tmp_path: Path, forking: ForkingCommands
-) -> None:
+def test_an_interrupted_simulation_says_how_to_go_on(tmp_path: Path) -> None:
     words = tmp_path / "words.txt"
     words.write_text("\n".join(f"w{i}" for i in range(20)))
     counts = tmp_path / "counts.npy"
@@ -255,9 +254,9 @@ def test_an_interrupted_simulation_says_how_to_go_on(
     _, err = process.communicate(timeout=60)
     assert process.returncode == -signal.SIGINT
     assert f"trustream train {made} learns from it".encode() in err.splitlines()[-1]
-    done = forking.run("train", made, "--steps", 1, folder=tmp_path)
+    done = run_forked(None, "train", made, "--steps", 1)
     assert done.returncode == 0, done.stderr
-    assert b"has documents already" in forking.run(*arguments, folder=tmp_path).stderr
+    assert "has documents already" in run_forked(None, *arguments).stderr
 
 
 def test_ignored_signals_stay_ignored(store: Path) -> None:

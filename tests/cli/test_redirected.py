@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Callable
 
 import numpy as np
 import pytest
 
-from tests.cli.forked import ForkingCommands
+from tests.forking import run_forked
 
 LONG = " ".join(letter * 12 for letter in "abcdefghijklmnopqrstuvwxyz")
 # Lines of tables, and escape sequences.
@@ -17,10 +18,8 @@ DRAWN = re.compile("[\u2500-\u259f\x1b\r]")
 
 
 @pytest.fixture(scope="module")
-def redirected(
-    tmp_path_factory: pytest.TempPathFactory, forking: ForkingCommands
-) -> Callable[..., tuple[str, str]]:
-    """What a command writes to two files; the terminal that it was called from is narrow."""
+def redirected(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[str, str]]:
+    """What a command writes to two pipes; the terminal that it was called from is narrow."""
     folder = tmp_path_factory.mktemp("redirected")
     with (folder / "feed.jsonl").open("w") as file:
         for number in range(40):
@@ -30,8 +29,8 @@ def redirected(
     (folder / "ratings.csv").write_text("user,item,rating\n" + "\n".join(rows) + "\n")
 
     def run(*arguments: str, code: int = 0) -> tuple[str, str]:
-        done = forking.run(*arguments, folder=folder, COLUMNS="40")
-        printed, said = done.stdout.decode(), done.stderr.decode()
+        done = run_forked(None, *arguments, cwd=folder, env={**os.environ, "COLUMNS": "40"})
+        printed, said = done.stdout, done.stderr
         assert done.returncode == code, said
         assert not DRAWN.search(printed + said), printed + said
         return printed, said
