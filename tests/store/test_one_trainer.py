@@ -96,7 +96,7 @@ def test_a_killed_trainer_is_followed_at_once(address: str) -> None:
 def test_a_trainer_that_stood_still_overwrites_nothing(address: str) -> None:
     """SIGSTOP, another trainer takes over, SIGCONT: the first ends with an error, and no save."""
     fill(address)
-    with training(address, seconds=3.0) as process, open_store(address) as store:
+    with training(address, seconds=2.0) as process, open_store(address) as store:
         beats = beat_of(store)
         # Between two transactions.
         wait_for(lambda: beat_of(store) > beats)
@@ -109,7 +109,7 @@ def test_a_trainer_that_stood_still_overwrites_nothing(address: str) -> None:
             _, error = process.communicate(timeout=120)
             assert process.returncode == 1
             assert f"was taken over by process {os.getpid()} on" in error
-            assert "gave no sign of life for 3 seconds" in error
+            assert "gave no sign of life for 2 seconds" in error
             assert (store.load("model"), store.saved_version("model")) == (content, version)
             assert steps_of(store) == 5
             # It is still ours.
