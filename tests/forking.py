@@ -21,8 +21,8 @@ from pathlib import Path
 from select import select
 from typing import IO
 
-# Each message is a JSON object with the three standard streams and a pipe. A process in between
-# writes the new one's id to the pipe, and its exit code when it has ended.
+# Each message is a line of JSON, and with it come the three standard streams and a pipe. A process
+# in between writes the new one's id to the pipe, and its exit code when it has ended.
 _SERVER = """
 import gc, json, os, signal, socket, sys
 import trustream.cli, trustream.estimators, trustream.streaming.fitted_models
@@ -34,6 +34,8 @@ if os.fork():
     os._exit(0)  # nobody's child: tests look at those of their own process
 while True:
     message, streams, _, _ = socket.recv_fds(control, 1 << 20, 4)
+    while message and not message.endswith(b"\\n"):
+        message += control.recv(1 << 20)
     if not message or os.fork() == 0:
         break
     for stream in streams:
@@ -73,7 +75,7 @@ else:
 @functools.cache
 def _server(process: int) -> socket.socket:
     """The connection to the process that forks for this one; it ends with the connection."""
-    mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    mine, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
     with its:
         # Output waits in Python's buffers, as it does for most users.
         env = {name: os.environ[name] for name in os.environ if name != "PYTHONUNBUFFERED"}
@@ -107,7 +109,8 @@ class Forked:
         }
         pipes = [os.pipe() for _ in range(4)]
         its = [pipes[0][0], *(pipe[1] for pipe in pipes[1:])]
-        socket.send_fds(_server(os.getpid()), [json.dumps(message).encode()], its)
+        line, server = f"{json.dumps(message)}\n".encode(), _server(os.getpid())
+        server.sendall(line[socket.send_fds(server, [line], its) :])
         for descriptor in its:
             os.close(descriptor)
         self.stdin: IO[str] = os.fdopen(pipes[0][1], "w")
