@@ -68,7 +68,7 @@ def test_files_of_proportions(
     model: FittedModel, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "topics"
-    first = transform_to(out, model, folder, workers=1)
+    first = transform_to(out, model, folder, workers=2)
     assert (first.n_documents, first.n_unknown, first.n_files, first.n_kept) == (540, 18, 9, 0)
     expected = here(model, folder)
     table = parquet.read_table(out)
@@ -203,7 +203,7 @@ def test_errors_of_workers_arrive_as_they_are(model: FittedModel, tmp_path: Path
     parquet.write_table(good, tmp_path / "a.parquet")
     parquet.write_table(pyarrow.table({"id": [1, 2], "text": ["x", None]}), tmp_path / "b.parquet")
     with pytest.raises(BadRecordError, match=r"b.parquet, line 2: .*text") as caught:
-        list(transform(model, tmp_path, workers=1))
+        list(transform(model, tmp_path, workers=2))
     assert caught.value.line == 2
 
 

@@ -68,7 +68,7 @@ def test_ingest_with_killed_workers(
         assert ingest_here(store, folder / "docs-0.parquet").n_records == 0
         assert store.check().damage == ()
     # From the start again, each document replaced by what it was.
-    again = list(ingest(address, folder, workers=1, again=True, replace=True))
+    again = list(ingest(address, folder, workers=2, again=True, replace=True))
     assert sum(file.result.n_replaced for file in again) == 540
     assert contents(address) == expected
 
