@@ -23,6 +23,8 @@ PAGES = sorted(
     for path in (ROOT / "docs" / folder).glob("*.md")
     if blocks(path)
 )
+# With the others that need Ray: tests/cluster/test_cluster_page.py.
+PAGES.remove("cluster.md")
 
 
 @pytest.mark.parametrize("page", PAGES)

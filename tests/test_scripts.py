@@ -114,12 +114,13 @@ def scripts_test(tmp_path: Path) -> Callable[[str], str]:
     python.parent.mkdir(parents=True)
     python.write_text(
         '#!/usr/bin/env bash\n[ "${2:-}" = pytest ] || exit 0\n'
-        'printf "<%s>" "$@"; [ -n "$PYTHONHASHSEED" ]\n'
+        'printf "<%s>" "$@"; [ -n "$PYTHONHASHSEED" ] && [ -z "${PYTHONDONTWRITEBYTECODE:-}" ]\n'
     )
     python.chmod(0o755)
 
     def run(arguments: str) -> str:
-        result = bash(f'cd / && "{folder}/scripts/test" {arguments}')
+        command = f'cd / && "{folder}/scripts/test" {arguments}'
+        result = bash(command, PYTHONDONTWRITEBYTECODE="1")
         assert result.returncode == 0, result.stderr
         return result.stdout.removeprefix("<-m><pytest>")
 

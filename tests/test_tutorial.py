@@ -9,9 +9,13 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from trustream.cli import main
 
 PAGE = Path(__file__).parents[1] / "docs" / "tutorial.md"
 
@@ -43,26 +47,42 @@ def environment(folder: Path) -> dict[str, str]:
     return {**os.environ, "PATH": f"{folder}{os.pathsep}{os.environ['PATH']}"}
 
 
-def test_the_page_runs_from_top_to_bottom(tmp_path: Path) -> None:
+def in_bash(command: str, env: dict[str, str]) -> tuple[int, str, str]:
+    """Exit code, standard output and errors of a command, as typed."""
+    done = subprocess.run(
+        ["bash", "--norc", "-c", command], capture_output=True, text=True, env=env, timeout=300
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+def in_this_process(command: str, env: dict[str, str]) -> tuple[int, str, str]:
+    """The same, without a process for what is only a call of `trustream`."""
+    words = shlex.split(command)
+    if words[0] != "trustream" or {"|", ">", "<"}.intersection(words):
+        return in_bash(command, env)
+    done = CliRunner().invoke(main, words[1:])
+    return done.exit_code, done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "run", [in_this_process, pytest.param(in_bash, marks=pytest.mark.slow)], ids=["here", "bash"]
+)
+def test_the_page_runs_from_top_to_bottom(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., tuple[int, str, str]]
+) -> None:
     env = environment(tmp_path / "bin")
     work = tmp_path / "work"
     work.mkdir()
+    monkeypatch.chdir(work)
     same = doctest.OutputChecker().check_output
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
     all_steps = steps(PAGE.read_text(encoding="utf-8"))
     assert len(all_steps) >= 15
     for command, expected in all_steps:
-        done = subprocess.run(
-            ["bash", "--norc", "-c", command],
-            capture_output=True,
-            text=True,
-            cwd=work,
-            env=env,
-            timeout=300,
-        )
+        code, out, err = run(command, env)
         fails = expected.startswith("Error:")
-        assert done.returncode == (1 if fails else 0), (command, done.stderr)
-        printed = done.stderr if fails else done.stdout
+        assert code == (1 if fails else 0), (command, err)
+        printed = err if fails else out
         assert same(expected, printed, flags), f"$ {command}\n{printed}\nexpected:\n{expected}"
 
 

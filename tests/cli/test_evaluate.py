@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ from click.testing import CliRunner
 from scipy import sparse
 
 import trustream
+from tests.forking import run_forked
 from tests.helpers import planted_lda
 from trustream.cli import main
 from trustream.cli.evaluate import MEASURES
@@ -135,10 +134,8 @@ def test_errors_say_what_to_do(files: Path, tmp_path: Path) -> None:
 
 
 def test_a_real_process_keeps_progress_off_standard_output(files: Path) -> None:
-    command = [sys.executable, "-m", "trustream", "evaluate", "topics.safetensors", "held_out.npz"]
-    done = subprocess.run(
-        [*command, "--json", "-m", "chib"], cwd=files, capture_output=True, text=True, timeout=120
-    )
+    command = ["evaluate", "topics.safetensors", "held_out.npz", "--json", "-m", "chib"]
+    done = run_forked(None, *command, cwd=files)
     assert done.returncode == 0, done.stderr
     assert figures(done.stdout)["log-likelihood, chib"]["unit"] == "nats/word"
     assert "chib: 30 of 30" in done.stderr

@@ -16,6 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import trustream
+from tests.forking import run_forked
 from tests.recommender import planted
 from trustream.cli import main
 from trustream.feeds import read_ratings
@@ -152,7 +153,7 @@ def test_in_a_process_of_its_own(ratings: Path, tmp_path: Path) -> None:
     assert result.returncode == 0, result.stderr
     line = json.loads(result.stdout)
     assert line["user"] == "user 0" and blocks(line["items"]) == {0}
-    wrong = process("--model", saved, "--user", "nobody")
+    wrong = run_forked(None, "recommend", "--model", saved, "--user", "nobody")
     assert (wrong.returncode, wrong.stdout) == (1, "")
     assert wrong.stderr == "Error: unknown user: 'nobody'\n"
 

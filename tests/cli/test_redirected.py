@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
-import sys
-from pathlib import Path
+from collections.abc import Callable
 
 import numpy as np
 import pytest
+
+from tests.forking import run_forked
 
 LONG = " ".join(letter * 12 for letter in "abcdefghijklmnopqrstuvwxyz")
 # Lines of tables, and escape sequences.
@@ -18,7 +18,8 @@ DRAWN = re.compile("[\u2500-\u259f\x1b\r]")
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def redirected(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[str, str]]:
+    """What a command writes to two pipes; the terminal that it was called from is narrow."""
     folder = tmp_path_factory.mktemp("redirected")
     with (folder / "feed.jsonl").open("w") as file:
         for number in range(40):
@@ -26,42 +27,28 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rng = np.random.default_rng(0)
     rows = [f"user{u},item{i},1" for u in range(9) for i in range(7) if rng.random() < 0.5]
     (folder / "ratings.csv").write_text("user,item,rating\n" + "\n".join(rows) + "\n")
-    for arguments in (
-        ["init", "s.db", "--topics", "2", "--min-documents", "1", "--batch", "10"],
-        ["ingest", "s.db", "feed.jsonl"],
-        ["train", "s.db", "--steps", "5"],
-    ):
-        redirected(folder, arguments)
-    return folder
+
+    def run(*arguments: str, code: int = 0) -> tuple[str, str]:
+        done = run_forked(None, *arguments, cwd=folder, env={**os.environ, "COLUMNS": "40"})
+        printed, said = done.stdout, done.stderr
+        assert done.returncode == code, said
+        assert not DRAWN.search(printed + said), printed + said
+        return printed, said
+
+    run("init", "s.db", "--topics", "2", "--min-documents", "1", "--batch", "10")
+    run("ingest", "s.db", "feed.jsonl")
+    run("train", "s.db", "--steps", "5")
+    return run
 
 
-def redirected(folder: Path, arguments: list[str], code: int = 0) -> tuple[str, str]:
-    """What a command writes to two files; the terminal that it was called from is narrow."""
-    with (folder / "out.txt").open("w") as out, (folder / "err.txt").open("w") as err:
-        done = subprocess.run(
-            [sys.executable, "-m", "trustream", *arguments],
-            stdout=out,
-            stderr=err,
-            cwd=folder,
-            env={**os.environ, "COLUMNS": "40"},
-            timeout=120,
-        )
-    printed, said = (folder / "out.txt").read_text(), (folder / "err.txt").read_text()
-    assert done.returncode == code, said
-    assert not DRAWN.search(printed + said), printed + said
-    return printed, said
-
-
-def test_topics_are_one_line_each(folder: Path) -> None:
-    printed, _ = redirected(folder, ["topics", "s.db", "-n", "26"])
+def test_topics_are_one_line_each(redirected: Callable[..., tuple[str, str]]) -> None:
+    printed, _ = redirected("topics", "s.db", "-n", "26")
     assert len(printed.splitlines()) == 2
     assert all(len(line) > 300 for line in printed.splitlines())
 
 
-def test_a_table_is_lines_with_tabs(folder: Path) -> None:
-    printed, said = redirected(
-        folder, ["evaluate", "s.db", "feed.jsonl", "-m", "completion", "-m", "npmi"]
-    )
+def test_a_table_is_lines_with_tabs(redirected: Callable[..., tuple[str, str]]) -> None:
+    printed, said = redirected("evaluate", "s.db", "feed.jsonl", "-m", "completion", "-m", "npmi")
     title, headings, *rows = printed.splitlines()
     assert title.startswith("s.db (LatentDirichletAllocation) on feed.jsonl: 40 documents")
     assert headings.split("\t") == ["Measure", "Value", "Error", "Unit", "Note"]
@@ -84,8 +71,10 @@ def test_a_table_is_lines_with_tabs(folder: Path) -> None:
         (["status", "a store that is not there and has a long name.db"], 1),
     ],
 )
-def test_other_commands(folder: Path, arguments: list[str], code: int) -> None:
-    printed, said = redirected(folder, arguments, code)
+def test_other_commands(
+    redirected: Callable[..., tuple[str, str]], arguments: list[str], code: int
+) -> None:
+    printed, said = redirected(*arguments, code=code)
     if code:
         assert printed == "" and len(said.splitlines()) == 1
     else:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -15,6 +13,7 @@ from click.testing import CliRunner
 
 import trustream
 from tests.cli.commands import fails, ok, values
+from tests.forking import Forked
 from trustream.cli import main
 from trustream.cli.ingest import FORMATS
 
@@ -196,20 +195,14 @@ def test_every_command_is_documented() -> None:
 
 def test_training_and_ingesting_at_once_and_a_polite_end(store: Path, tmp_path: Path) -> None:
     """Two real processes on one store; SIGTERM ends the trainer with a checkpoint, exit code 0."""
-    python = [sys.executable, "-m", "trustream"]
-    trainer = subprocess.Popen(
-        [*python, "train", str(store), "--json", "--checkpoint-every", "0.5"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    trainer = Forked(None, "train", store, "--json", "--checkpoint-every", 0.5)
     try:
         for first in range(0, 300, 50):
             path = write_documents(tmp_path / f"feed{first}.jsonl", 50, first)
             ok("ingest", store, path)
         deadline = time.monotonic() + 60
         while values("status", store)["steps"] == 0 and time.monotonic() < deadline:
-            time.sleep(0.2)
+            time.sleep(0.02)
         trainer.send_signal(signal.SIGTERM)
         out, err = trainer.communicate(timeout=60)
     finally:

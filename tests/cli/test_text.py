@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from click.testing import CliRunner, Result
 from scipy import sparse
 
 import trustream
+from tests.forking import run_forked
 from trustream import feeds
 from trustream.cli import data_parameters, main
 from trustream.store import Record
@@ -298,12 +297,9 @@ def test_mixtures_have_no_topics(tmp_path: Path) -> None:
 
 def test_a_real_pipe(folder: Path) -> None:
     """Warnings go to standard error, and a long stream is answered piece by piece."""
-    command = [sys.executable, "-m", "trustream", "transform", "topics.db", "-"]
+    command = ["transform", "topics.db", "-", "--format", "text", "--json"]
     text = "Cat c_1\n" * 2500 + "what else\n"
-    done = subprocess.run(
-        [*command, "--format", "text", "--json"],
-        cwd=folder, input=text, capture_output=True, text=True, timeout=120,
-    )  # fmt: skip
+    done = run_forked(None, *command, cwd=folder, input=text)
     assert done.returncode == 0, done.stderr
     rows = [json.loads(line) for line in done.stdout.splitlines()]
     assert [row["id"] for row in rows] == [f"stdin:{n}" for n in range(1, 2502)]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import call, fails, ok, values
+from tests.forking import Forked
 from tests.pets_and_money import records
 from trustream import open_store
 
@@ -30,13 +29,8 @@ def fill(path: Path) -> None:
 
 
 @contextmanager
-def running(*arguments: object) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "trustream", *map(str, arguments)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+def running(*arguments: object) -> Iterator[Forked]:
+    process = Forked(None, *arguments)
     try:
         yield process
     finally:
@@ -44,9 +38,8 @@ def running(*arguments: object) -> Iterator[subprocess.Popen[str]]:
         process.wait()
 
 
-def line_with(process: subprocess.Popen[str], text: str) -> str:
+def line_with(process: Forked, text: str) -> str:
     """The next line of standard error that has a text in it."""
-    assert process.stderr is not None
     while text not in (line := process.stderr.readline()):
         assert line, "the command ended by itself"
     return line

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 from pyarrow import parquet
 
 from tests.cluster import corpus_files
@@ -32,16 +32,23 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_transform_and_evaluate(model: Path, folder: Path, tmp_path: Path) -> None:
-    one = folder / "docs-0.parquet"
-    on_cluster = ("--cluster", "local", "--workers", 1)
+ONE_WORKER = ("--cluster", "local", "--workers", 1)
+
+
+def test_transform_and_evaluate(model: Path, folder: Path) -> None:
+    one, on_cluster = folder / "docs-0.parquet", ONE_WORKER
     assert run("transform", model, one, "--json", *on_cluster) == run(
         "transform", model, one, "--json"
     )
     evaluate = ("evaluate", model, one, "-m", "chib", "-m", "npmi", "--rows", 40, "--json")
     assert run(*evaluate, *on_cluster) == run(*evaluate)
+
+
+@pytest.mark.slow
+def test_files_of_many(model: Path, folder: Path, tmp_path: Path) -> None:
+    """What the command calls has tests of its own, and one file is written below."""
     out = tmp_path / "out"
-    said = run("transform", model, folder / "*.parquet", "--out", out, *on_cluster)
+    said = run("transform", model, folder / "*.parquet", "--out", out, *ONE_WORKER)
     assert "540 documents in 9 files" in said
     assert parquet.read_table(out).num_rows == 540
 
@@ -72,20 +79,31 @@ def test_wrong_calls(arguments: list[str], message: str) -> None:
     assert result.exit_code != 0 and message in result.output
 
 
-def test_no_password_is_shown(model: Path, server: Any, tmp_path: Path) -> None:
-    """Of a store whose documents workers read."""
+@pytest.fixture(scope="module")
+def secret(server: Any) -> str:
+    """The address of a store, with a password."""
     address = f"{server.url.replace('postgres:@', 'postgres:s3cret@')}&schema=cluster_secret"
     with open_store(address, min_documents=1) as store:
         store.append(Record(f"d{i}", corpus_files.WORDS[:5]) for i in range(30))
-    on_cluster = ("--cluster", "local", "--workers", "1")
-    for command in (
-        ["evaluate", model, address, "-m", "bound"],
-        ["transform", model, address],
-        ["transform", model, address, "--out", tmp_path / "out"],
-        ["transform", model, f"{address}x", "--out", tmp_path / "none"],
-    ):
-        result = CliRunner().invoke(main, [*map(str, command), *on_cluster])
-        assert (result.exit_code == 0) == ("none" not in str(command[-1])), result.output
-        assert "s3cret" not in result.output, command
-    about = (tmp_path / "out" / "_transform.json").read_text()
-    assert "s3cret" not in about
+    return address
+
+
+def without_secrets(*command: Any) -> Result:
+    result = CliRunner().invoke(main, [*map(str, command), *map(str, ONE_WORKER)])
+    assert "s3cret" not in result.output, command
+    return result
+
+
+def test_no_password_is_shown(model: Path, secret: str, tmp_path: Path) -> None:
+    """Of a store whose documents workers read."""
+    done = without_secrets("transform", model, secret, "--out", tmp_path / "out")
+    assert done.exit_code == 0 and "30 documents in 1 file" in done.output, done.output
+    assert "s3cret" not in (tmp_path / "out" / "_transform.json").read_text()
+    assert without_secrets("transform", model, f"{secret}x", "--out", tmp_path / "none").exit_code
+
+
+@pytest.mark.slow
+def test_no_password_is_printed(model: Path, secret: str) -> None:
+    """Nor by what prints its results; how it prints is the same without a cluster."""
+    for command in (["evaluate", model, secret, "-m", "bound"], ["transform", model, secret]):
+        assert without_secrets(*command).exit_code == 0

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +15,7 @@ import pytest
 
 from tests.cluster import corpora
 from tests.cluster.conftest import OBJECT_STORE
+from tests.forking import Forked
 from tests.helpers import snapshot
 from trustream import StreamTrainer, open_store
 from trustream.cluster import pool as pool_module
@@ -181,15 +180,12 @@ def test_a_worker_stands_still(address: str, pool: Pool, monkeypatch: pytest.Mon
     assert snapshot(found.state) == snapshot(plain.state)
 
 
-def train(address: str, cluster: Any, *options: str) -> subprocess.Popen[str]:
+def train(address: str, cluster: Any, n_workers: int, *options: str) -> Forked:
     command = [
-        sys.executable, "-m", "trustream", "train", address, "--cluster", cluster.address,
-        "--workers", "2", "--parts", "8", "--model", "driven", *options,
+        "train", address, "--cluster", cluster.address, "--workers", n_workers, "--parts", "8",
+        "--model", "driven", *options,
     ]  # fmt: skip
-    environment = {**os.environ, "RAY_ADDRESS": ""}
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment
-    )
+    return Forked(None, *command, env={**os.environ, "RAY_ADDRESS": ""})
 
 
 def test_the_driver_is_killed(ray_cluster: Any, address: str) -> None:
@@ -197,9 +193,9 @@ def test_the_driver_is_killed(ray_cluster: Any, address: str) -> None:
     model = TopicStream(n_components=20, batch_size=100, score_every=5, random_state=3)
     with open_store(address, create=False) as store:
         prepare(store, model, "driven")
-        process = train(address, ray_cluster, "--checkpoint-every", "0")
+        process = train(address, ray_cluster, 2, "--checkpoint-every", "0")
         while (store.saved_version("driven") or 0) < 4:
-            assert process.poll() is None, process.communicate()[0]
+            assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         during = trainer_status(store, "driven")
         os.kill(process.pid, signal.SIGKILL)
@@ -208,8 +204,8 @@ def test_the_driver_is_killed(ray_cluster: Any, address: str) -> None:
         assert before is not None and before.model.recipe.n_parts == 8
         # Of a driver that is there, others see how its workers do.
         assert during is not None and during.cluster is not None and "2 of 2" in during.text
-        again = train(address, ray_cluster, "--steps", "5", "--json")
-        output, _ = again.communicate(timeout=300)
+        again = train(address, ray_cluster, 1, "--steps", "5", "--json")
+        output = "".join(again.communicate(timeout=300))
         assert again.returncode == 0, output
         found = load_checkpoint(store, "driven")
         assert found is not None and found.state.n_steps == before.state.n_steps + 5

@@ -248,7 +248,7 @@ def test_the_only_worker_stands_still(ray_cluster: Any, monkeypatch: pytest.Monk
         os.kill(victim, signal.SIGSTOP)
         (other,) = pool.run([Call(remote_calls.pid, alone=True)])
         # One that computes for long answers meanwhile, and stays.
-        assert pool.run([Call(remote_calls.nap, (3.0,), alone=True)]) == [other] != [victim]
+        assert pool.run([Call(remote_calls.nap, (2.0,), alone=True)]) == [other] != [victim]
         assert pool.statistics[0].n_deaths == 1
 
 

@@ -65,8 +65,14 @@ def alone(address: str) -> Callable[[int, int | None], Checkpoint]:
 
 
 @pytest.mark.parametrize("exact_steps", [EXACT, LOCAL], ids=["exact", "local"])
-@pytest.mark.parametrize("n_topics", [20, 200])
-@pytest.mark.parametrize("n_workers", [1, 2, 4])
+@pytest.mark.parametrize(
+    ("n_workers", "n_topics"),
+    [
+        *((n, 20) for n in (1, 2, 4)),
+        (4, 200),
+        *(pytest.param(n, 200, marks=pytest.mark.slow) for n in (1, 2)),
+    ],
+)
 def test_a_store(
     address: str,
     pool: Pool,

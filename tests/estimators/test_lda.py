@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
 from tests.helpers import Array, planted_lda
 from trustream import LatentDirichletAllocation
@@ -378,7 +379,8 @@ def test_counts_of_any_kind(kind: str) -> None:
     other = counts.copy()
     other.data = counts.data.astype(kind)
     other.indices, other.indptr = counts.indices.astype(np.int64), counts.indptr.astype(np.int64)
-    fits = [LatentDirichletAllocation(3, random_state=0).fit(X) for X in (counts, other)]
+    lda = LatentDirichletAllocation(3, n_init=2, max_iter=2, random_state=0)
+    fits = [clone(lda).fit(X) for X in (counts, other)]
     np.testing.assert_array_equal(fits[0].components_, fits[1].components_)
     np.testing.assert_array_equal(fits[0].transform(counts), fits[1].transform(other))
 

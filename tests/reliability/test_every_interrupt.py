@@ -179,12 +179,13 @@ class Steps:
         return iter(range(1, (n_after or 0) + 1))
 
 
-@pytest.mark.parametrize("name", ["recommender", "new-words"])
-def test_since_the_first_change(name: str) -> None:
+# `test_every_place` has all of the longer one.
+@pytest.mark.parametrize(("name", "every"), [("recommender", 1), ("new-words", 2)])
+def test_since_the_first_change(name: str, every: int) -> None:
     """From where rows of lambda are overwritten to the end, and a few moments before."""
     steps = Steps(name)
     first = steps.first_change
-    chosen = [*steps.places[:first:50], *last_turns(steps.places[first:])]
+    chosen = [*steps.places[:first:50], *last_turns(steps.places[first:])][::every]
     assert len(chosen) > 100
     for i, place in enumerate(chosen):
         learned, _ = steps.interrupted(place)
@@ -255,14 +256,22 @@ def test_twice(name: str, part: int) -> None:
             steps.check(learned, place, then)
 
 
-@pytest.mark.parametrize("name", ["trust-region", "recommender", "new-words"])
-def test_while_it_is_put_back(name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "every"),
+    [
+        ("trust-region", 1),
+        ("recommender", 1),
+        ("new-words", 5),
+        pytest.param("new-words", 1, marks=pytest.mark.slow),
+    ],
+)
+def test_while_it_is_put_back(name: str, every: int) -> None:
     """Who asks for what was learned is interrupted, and asks again."""
     steps = Steps(name)
     taken = [p for p in steps.places if p.code.co_name in ("commit", "averaged", "_become")]
     for place in (taken[0], taken[len(taken) // 2], taken[-1]):
         asked, _ = steps.interrupted(place)
-        for at in places(lambda asked=asked: contents(asked)):
+        for at in places(lambda asked=asked: contents(asked))[::every]:
             learned, _ = steps.interrupted(place)
             interrupted_at(lambda learned=learned: contents(learned), at)
             steps.check(learned, place, str(at))

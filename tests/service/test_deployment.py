@@ -17,6 +17,7 @@ import pytest
 import yaml
 
 from benchmarks.service.processes import ServiceProcess
+from tests.forking import run_forked
 from trustream.cli import main
 from trustream.store import Record, open_store
 
@@ -130,8 +131,7 @@ def healthy(port: int) -> None:
 
 
 def run(*arguments: str) -> str:
-    command = [sys.executable, "-m", "trustream", *arguments]
-    done = subprocess.run(command, capture_output=True, text=True)
+    done = run_forked(None, *arguments)
     assert done.returncode == 0, done.stderr
     return done.stdout + done.stderr
 

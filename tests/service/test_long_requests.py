@@ -8,6 +8,8 @@ import os
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import httpx
 import pytest
@@ -15,6 +17,7 @@ import pytest
 from benchmarks.service.processes import lives
 from tests.service.clients import TEXTS, computing, events, problem, until
 from trustream.service import access, line_parts
+from trustream.service.compute_process import ComputeProcess
 from trustream.service.events import Events
 from trustream.store import Record, open_store
 
@@ -121,14 +124,28 @@ def test_nobody_can_shut_others_out() -> None:
 
 
 def test_a_process_that_hangs_is_replaced(
-    path: str, client_of: Callable[..., httpx.Client]
+    path: str, client_of: Callable[..., httpx.Client], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = client_of(path, compute_apart=True, silent_seconds=10.0)
+    made: list[ComputeProcess] = []
+    init = ComputeProcess.__init__
+
+    def noted(self: ComputeProcess, *arguments: Any, **options: Any) -> None:
+        init(self, *arguments, **options)
+        made.append(self)
+
+    monkeypatch.setattr(ComputeProcess, "__init__", noted)
+    client = client_of(path, compute_apart=True, silent_seconds=50.0)
     before = client.post("/api/v1/infer", json=TEXTS).json()
-    (pid,) = computing()
+    (pid,), (process,) = computing(), made
+    assert process._silent_seconds == 50.0
+    # Less for the one that hangs; one that starts on a busy machine may need longer.
+    process._silent_seconds = 1.0
     os.kill(pid, signal.SIGSTOP)
-    assert client.post("/api/v1/infer", json=TEXTS).json() == before
-    until(lambda: not lives(pid))
+    with ThreadPoolExecutor(1) as threads:
+        answer = threads.submit(client.post, "/api/v1/infer", json=TEXTS)
+        until(lambda: not lives(pid))
+        process._silent_seconds = 50.0
+        assert answer.result().json() == before
     assert computing() and computing() != [pid]
 
 

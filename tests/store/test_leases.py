@@ -184,7 +184,7 @@ def test_a_silent_holder_elsewhere_is_watched_first(address: str, beaten: float)
     """By whatever the clocks say: one that gives a sign of life keeps its lease."""
     with open_store(address) as store, open_store(address) as other:
         elsewhere = replace(Holder.here(), space="pid:[1]")
-        lease = store.take_lease("model", elsewhere, seconds=6.0)
+        lease = store.take_lease("model", elsewhere, seconds=4.0)
 
         def jump() -> None:
             execute(store, f"UPDATE lease SET beaten = beaten + {beaten}")
@@ -210,7 +210,7 @@ def test_a_silent_holder_elsewhere_is_watched_first(address: str, beaten: float)
         # No sign of life any more.
         start = time.monotonic()
         with HeldLease(other, "model") as held:
-            assert time.monotonic() - start >= 3.0
+            assert time.monotonic() - start >= 2.0
             assert held.lease.token == 2
         with pytest.raises(LeaseLostError, match="was given back"):
             store.renew_lease(lease)
@@ -219,7 +219,7 @@ def test_a_silent_holder_elsewhere_is_watched_first(address: str, beaten: float)
 def test_a_holder_that_stood_still_saves_nothing_more(address: str) -> None:
     """Fencing: SIGSTOP, another takes over and saves, SIGCONT; the old one is refused."""
     open_store(address).close()
-    with holding(address, seconds=3.0) as process, open_store(address) as store:
+    with holding(address, seconds=2.0) as process, open_store(address) as store:
         assert tell(process, "first") == "saved\n"
         # Between two signs of life: a process that stands still in a transaction holds up all.
         beats = beat_of(store)
@@ -243,7 +243,7 @@ def test_a_holder_that_stood_still_saves_nothing_more(address: str) -> None:
 
 
 def test_signs_of_life_keep_a_lease(address: str) -> None:
-    with open_store(address) as store, HeldLease(store, "model", seconds=6.0) as held:
+    with open_store(address) as store, HeldLease(store, "model", seconds=3.0) as held:
         start = store.lease("model")
         assert start is not None
         wait_for(lambda: beat_of(store) >= 3)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
 
+from tests.forking import Forked
 from tests.helpers import wait_for
 from tests.pets_and_money import records
 from trustream import StreamTrainer, open_store
@@ -33,17 +32,10 @@ with open_store(sys.argv[1], create=False) as store:
 
 
 @contextmanager
-def training(address: str, seconds: float = 30.0) -> Iterator[subprocess.Popen[str]]:
+def training(address: str, seconds: float = 30.0) -> Iterator[Forked]:
     """A trainer in another process, which has taken three steps and saved them, and goes on."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", TRAIN, address, str(seconds)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = Forked(TRAIN, address, seconds)
     try:
-        assert process.stdout is not None
         assert process.stdout.readline() == "trains\n"
         yield process
     finally:
@@ -82,7 +74,6 @@ def test_a_second_trainer_is_refused_and_told_by_whom(address: str) -> None:
             other.run(steps=1)
             with pytest.raises(LeaseHeldError, match="this process; close that trainer first"):
                 StreamTrainer(store, name="other")
-        assert process.stdin is not None
         process.stdin.close()
         assert process.wait(timeout=60) == 0
         n_steps = steps_of(store)
@@ -105,7 +96,7 @@ def test_a_killed_trainer_is_followed_at_once(address: str) -> None:
 def test_a_trainer_that_stood_still_overwrites_nothing(address: str) -> None:
     """SIGSTOP, another trainer takes over, SIGCONT: the first ends with an error, and no save."""
     fill(address)
-    with training(address, seconds=3.0) as process, open_store(address) as store:
+    with training(address, seconds=2.0) as process, open_store(address) as store:
         beats = beat_of(store)
         # Between two transactions.
         wait_for(lambda: beat_of(store) > beats)
@@ -118,7 +109,7 @@ def test_a_trainer_that_stood_still_overwrites_nothing(address: str) -> None:
             _, error = process.communicate(timeout=120)
             assert process.returncode == 1
             assert f"was taken over by process {os.getpid()} on" in error
-            assert "gave no sign of life for 3 seconds" in error
+            assert "gave no sign of life for 2 seconds" in error
             assert (store.load("model"), store.saved_version("model")) == (content, version)
             assert steps_of(store) == 5
             # It is still ours.

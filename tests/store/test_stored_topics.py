@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +14,7 @@ import numpy as np
 import pytest
 
 import trustream
+from tests.forking import Forked
 from tests.helpers import wait_for
 from tests.pets_and_money import MONEY, PETS, records
 from trustream import open_store
@@ -130,8 +129,7 @@ def test_a_trainer_takes_up_new_topics_and_gives_none_a_label(store: DocumentSto
 
 def test_a_running_trainer(store: DocumentStore, address: str) -> None:
     """A real process: labels can be given meanwhile, edits are refused and name it."""
-    command = [sys.executable, "-m", "trustream", "train", address, "--checkpoint-every", "0.05"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = Forked(None, "train", address, "--checkpoint-every", 0.05)
     try:
         wait_for(lambda: store.lease("model") is not None)
         version = store.saved_version("model") or 0

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.forking import Forked
 from tests.pets_and_money import records
 from trustream import StreamTrainer, open_store
 from trustream.store import DocumentStore, Holder, LeaseHeldError, LeaseLostError, Record
@@ -127,14 +126,9 @@ with open_store(sys.argv[1], create=False) as store:
 
 def test_killed_halfway_and_two_at_once(store: DocumentStore) -> None:
     old = trained(store)
-    process = subprocess.Popen(
-        [sys.executable, "-c", RETRAIN, store.url],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    process = Forked(RETRAIN, store.url)
     try:
-        assert process.stdout is not None and process.stdout.readline() == "1\n"
+        assert process.stdout.readline() == "1\n"
         with pytest.raises(LeaseHeldError, match=rf"retrained already: process {process.pid} on"):
             retrain(store)
         retrainer = status(store).models[0].retrainer

@@ -5,8 +5,6 @@ from __future__ import annotations
 import gc
 import json
 import signal
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from functools import partial
@@ -14,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.forking import Forked
 from tests.helpers import wait_for
 from trustream import StreamTrainer, open_store
 from trustream.store.records import Record
@@ -61,14 +60,8 @@ def test_a_trainer_that_waits_can_be_stopped(
 ) -> None:
     path = tmp_path / "topics.db"
     fill(path, kind)
-    process = subprocess.Popen(
-        [sys.executable, "-c", TRAIN, str(path)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
+    process = Forked(TRAIN, path)
     try:
-        assert process.stderr is not None
         while "waits" not in (line := process.stderr.readline()):
             assert line, "the trainer ended by itself"
         process.send_signal(number)

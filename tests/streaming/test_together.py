@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.forking import Forked
 from trustream import open_store
 from trustream.streaming.published import load_checkpoint
 
@@ -41,7 +40,7 @@ with open_store(sys.argv[1], create=False) as store:
 """
 
 
-@pytest.mark.parametrize("seconds", [3, pytest.param(30, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("seconds", [2, pytest.param(30, marks=pytest.mark.slow)])
 def test_two_writers_and_a_trainer(tmp_path: Path, seconds: int) -> None:
     path = tmp_path / "topics.db"
     open_store(path, min_documents=1, held_out=0.1).close()
@@ -50,15 +49,7 @@ def test_two_writers_and_a_trainer(tmp_path: Path, seconds: int) -> None:
         [WRITER, str(path), "bb", str(seconds)],
         [TRAINER, str(path), str(seconds)],
     ]
-    processes = [
-        subprocess.Popen(
-            [sys.executable, "-c", *command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for command in commands
-    ]
+    processes = [Forked(*command) for command in commands]
     outputs = [process.communicate(timeout=seconds + 120) for process in processes]
     for process, (_, error) in zip(processes, outputs, strict=True):
         assert process.returncode == 0, error
