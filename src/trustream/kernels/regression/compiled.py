@@ -22,9 +22,13 @@ _LOG_ROOT_2_PI = math.log(2 * math.pi) / 2
 _TAIL, _N_FRACTIONS = -12.0, 40
 # As in `reference`.
 _N_HALVED, _NARROW = 12, 1e-4
+# Sums in the order in which they are written: otherwise the compiler sums in vectors, unless arrays
+# might overlap, which it judges by where they happen to lie in memory, and the last digits with it.
+_KERNEL = {**elementary.KERNEL, "fastmath": False}
+_INSIDE = {**elementary.INSIDE, "fastmath": False}
 
 
-@njit(**elementary.KERNEL)
+@njit(**_KERNEL)
 def group_moments(X, y, offsets, start, stop, products, shifts, squares):
     """X_g' X_g, X_g' y_g and y_g' y_g of each group, in float64."""
     p = X.shape[1]
@@ -48,7 +52,7 @@ def group_moments(X, y, offsets, start, stop, products, shifts, squares):
         squares[g] = total
 
 
-@njit(**elementary.INSIDE)
+@njit(**_INSIDE)
 def _invert(K, V, work):
     """V = K^-1 for a positive definite K (P, P), by K = L L'; log |K|. K and work are used up."""
     p = K.shape[0]
@@ -81,7 +85,7 @@ def _invert(K, V, work):
     return log_det
 
 
-@njit(**elementary.KERNEL)
+@njit(**_KERNEL)
 def linear_groups(
     products, shifts, squares, precision, linear, noise, start, stop, means, covariances, values,
     sums,
@@ -118,7 +122,7 @@ def linear_groups(
         sums[0] += max(residual, _EPS * squares[g])
 
 
-@njit(**elementary.INSIDE)
+@njit(**_INSIDE)
 def _tail(a):
     """(r, r + a, log Phi(a)) with r = N(a | 0, 1) / Phi(a), for any a."""
     if a > _TAIL:
@@ -134,7 +138,7 @@ def _tail(a):
     return r, rest, -x * x / 2 - _LOG_ROOT_2_PI - math.log(r)
 
 
-@njit(**elementary.KERNEL)
+@njit(**_KERNEL)
 def truncated(location, y, start, stop, mean, variance, log_mass):
     """Moments of z ~ N(location, 1) on the side of y, -1 or 1."""
     for n in range(start, stop):
@@ -145,7 +149,7 @@ def truncated(location, y, start, stop, mean, variance, log_mass):
         log_mass[n] = mass
 
 
-@njit(**elementary.INSIDE)
+@njit(**_INSIDE)
 def _value(x, side, n_rows, K, h, m, C, log_det, nodes, weights, slope, curvature):
     """The value of q = N(m, C), whose log |C| is known, and the derivatives of l_i."""
     p = h.size
@@ -176,7 +180,7 @@ def _value(x, side, n_rows, K, h, m, C, log_det, nodes, weights, slope, curvatur
     return value
 
 
-@njit(**elementary.KERNEL)
+@njit(**_KERNEL)
 def probit_groups(
     X, y, offsets, products, shifts, precision, linear, nodes, weights, n_local, tol, start, stop,
     beliefs, values, sums,
