@@ -41,11 +41,13 @@ def make(data: Path, folder: Path) -> dict[str, Callable[[], Any]]:
     )  # fmt: skip
     steps = lda(100, inner_iter=5, max_doc_update_iter=10, **total)
     one, few = lda(100, max_iter=1, random_state=0), lda(20, max_iter=2, random_state=0)
-    # As versions without a population learn, so that both compute the same.
+    # As versions without a population learn, in batches of the same size, so that all compute the
+    # same.
     has_population = "population" in inspect.signature(lda).parameters
     same = {"population": None} if has_population else {}
     same_step, same_steps, same_one, same_few = (
-        lda(**{**estimator.get_params(), **same}) for estimator in (step, steps, one, few)
+        lda(**{**estimator.get_params(), **same, "batch_size": batch_size})
+        for estimator, batch_size in ((step, None), (steps, None), (one, 142), (few, 60))
     )
     fitted = lda(100, max_iter=1, random_state=0).fit(some)
     rng = np.random.default_rng(0)
