@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Collection
 from typing import Protocol
 
-# What tells a file from all others: the device, and the number on it.
+# What tells a file from all others, whatever its name: the device, and the number on it.
 Identity = tuple[int, int]
 
 

@@ -97,8 +97,8 @@ def sum_pairs(pairs: Ints, counts: Ints | None) -> PairCounts:
     >>> found.documents.tolist(), found.words.tolist(), found.counts.tolist()
     ([0, 1], [7, 2], [1, 2])
     """
-    if not len(pairs):
-        return PairCounts(pairs, np.zeros(0, np.int64))
+    if len(pairs) < 2:
+        return PairCounts(pairs, np.ones(len(pairs), np.int64) if counts is None else counts)
     if counts is None:
         pairs = _sorted(pairs)
     else:

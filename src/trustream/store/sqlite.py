@@ -22,7 +22,7 @@ from trustream.store.errors import MissingStoreError, StoreError
 from trustream.store.fork_safety import remember
 from trustream.store.migrations import missing
 from trustream.store.sqlite_errors import close_cursors, explained, is_code
-from trustream.store.sqlite_files import Files, Identity, check_path, identity
+from trustream.store.sqlite_files import Files, check_path, identity
 from trustream.store.sqlite_tables import SqliteTables
 
 # Seconds that a writer waits for others, and after how many it hears an interrupt meanwhile.
@@ -48,7 +48,7 @@ _PRAGMAS = (
 # In the header of the file: whose it is.
 _OURS = 0x7472_7374
 # Files that this process must not open, since it was forked in the middle of their use.
-_SPOILT: list[Identity] = []
+_SPOILT: list[_open_databases.Identity | None] = []
 
 
 class SqliteDatabase(SqliteTables):

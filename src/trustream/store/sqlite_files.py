@@ -10,13 +10,13 @@ import os
 import time
 from pathlib import Path
 
+from trustream._open_databases import Identity
 from trustream.store.addresses import shown_address
 from trustream.store.errors import MissingStoreError, StoreError
+from trustream.store.file_status import file_status
 
 # Seconds for which a look at the files is enough: it takes a few percent of a small read.
 LATELY = 0.1
-# Tells a file from all others, whatever its name; None if there is no file.
-Identity = tuple[int, int] | None
 
 
 class Files:
@@ -36,9 +36,9 @@ class Files:
         # SQLite puts these beside the file itself, also where the path is a link to it.
         real = os.path.realpath(path)
         self._log, self._index = f"{real}-wal", f"{real}-shm"
-        self.known: Identity = None
-        self._known_log: Identity = None
-        self._known_index: Identity = None
+        self.known: Identity | None = None
+        self._known_log: Identity | None = None
+        self._known_index: Identity | None = None
         self._is_open = True
         # What was found to be wrong with the log or its index; it stays wrong.
         self._lost: str | None = None
@@ -52,7 +52,7 @@ class Files:
         """Remember the log and its index, which stay as long as anybody has the store open."""
         self._known_log, self._known_index = identity(self._log), identity(self._index)
 
-    def in_use(self) -> tuple[Identity, ...]:
+    def in_use(self) -> tuple[Identity | None, ...]:
         """The files that SQLite has open and locks."""
         if not self._is_open:
             return ()
@@ -78,31 +78,29 @@ class Files:
         if self._lost is not None:
             return self._lost
         try:
-            found = os.stat(self.path)
+            found, size = file_status(self.path)
         except OSError as error:
             return f"the file is not where it was ({error.strerror or error})"
-        if (found.st_dev, found.st_ino) != self.known:
+        if found != self.known:
             return "another file is in its place"
-        if not found.st_size:
+        if not size:
             return "the file was emptied"
         try:
-            log = os.stat(self._log)
+            log, self.log_bytes = file_status(self._log)
         except OSError:
             self._lost = f"{self._log} is missing"
             return self._lost
-        self.log_bytes = log.st_size
-        if (log.st_dev, log.st_ino) != self._known_log:
+        if log != self._known_log:
             self._lost = f"another file is in the place of {self._log}"
         return self._lost
 
 
-def identity(path: str) -> Identity:
-    """The identity of a file."""
+def identity(path: str) -> Identity | None:
+    """The identity of a file; None if there is none."""
     try:
-        found = os.stat(path)
+        return file_status(path).identity
     except OSError:
         return None
-    return found.st_dev, found.st_ino
 
 
 def check_path(path: Path, create: bool) -> bool:
