@@ -72,6 +72,22 @@ def test_draws_do_not_depend_on_what_is_kept(address: str, monkeypatch: pytest.M
     assert found[0] == found[1] == found[2]
 
 
+def test_a_batch_and_the_totals_it_is_drawn_by(address: str) -> None:
+    """The same documents as by `totals` and `draw`, and totals of the same moment."""
+    with open_store(address, min_documents=1, held_out=0.3) as store:
+        empty, totals = store.draw_batch(lambda found: found.training, np.random.default_rng(0))
+        assert empty.keys == [] and totals == store.totals()
+        store.append(records(0, N))
+        for make in (np.random.default_rng, lambda seed: DrawOrder(np.random.default_rng(seed))):
+            one, other = make(3), make(3)
+            for divisor in (2, 3):
+                found, totals = store.draw_batch(lambda t, d=divisor: t.training // d, one)
+                assert totals == store.totals() and totals.sequence == found.sequence
+                expected = store.draw(totals.training // divisor, other)
+                assert contents(found) == contents(expected)
+                assert len(found.keys) == totals.training // divisor > 0
+
+
 def test_memory_is_bounded() -> None:
     """Of a thousand documents as many are kept as fit, and only others are read again."""
     read: list[int] = []

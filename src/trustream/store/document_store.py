@@ -218,18 +218,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     @guarded
     def totals(self) -> Totals:
         database = self._database
-        counters = database.run(lambda: database.counters(write=False), write=False)
-        return Totals(
-            documents=counters.training + counters.held_out,
-            training=counters.training,
-            held_out=counters.held_out,
-            tokens=counters.tokens,
-            words=counters.words,
-            added=counters.added,
-            sequence=counters.sequence,
-            vocabulary=counters.vocabulary,
-            arrived=counters.next_document,
-        )
+        return database.run(lambda: database.counters(write=False).totals(), write=False)
 
     @guarded
     def draw(
@@ -242,7 +231,13 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     ) -> Documents:
         if n < 0:
             raise ValueError(f"n is {n}; give a number of documents, 0 or more")
-        return self._reader.draw(n, rng, held_out, times)
+        return self._reader.draw(lambda _: n, rng, held_out, times)[0]
+
+    @guarded
+    def draw_batch(
+        self, size: Callable[[Totals], int], rng: np.random.Generator | DrawOrder
+    ) -> tuple[Documents, Totals]:
+        return self._reader.draw(size, rng)
 
     def read_slots(
         self, slots: NDArray[np.int64], *, held_out: bool = False

@@ -7,6 +7,7 @@ third of the time of a step with few topics.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import cast
 
 # Bytes that are kept at most, and what a document takes beside its content.
 MOST_BYTES = 64 * 2**20
@@ -55,11 +56,12 @@ class DrawnDocuments:
         if sequence != self._sequence:
             self._kept, self._n_bytes, self._sequence = {}, 0, sequence
         kept = self._kept
-        missing = [place for place in places if place not in kept]
-        if not missing:
-            return [kept[place] for place in places]
+        known = list(map(kept.get, places))
+        if None not in known:
+            return cast(list[Kept], known)
+        missing = [place for place, document in zip(places, known, strict=True) if not document]
         found = {place: (key, content) for place, key, content in read(missing)}
-        drawn = [kept[place] if place in kept else found[place] for place in places]
+        drawn = [document or found[place] for place, document in zip(places, known, strict=True)]
         n_bytes = sum(len(content) for _, content in found.values()) + _OF_DOCUMENT * len(found)
         if self._n_bytes + n_bytes <= self._most_bytes:
             self._n_bytes += n_bytes

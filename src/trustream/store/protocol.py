@@ -225,6 +225,16 @@ class Store(Leasing, Protocol):
         not need.
         """
 
+    def draw_batch(
+        self, size: Callable[[Totals], int], rng: np.random.Generator | DrawOrder
+    ) -> tuple[Documents, Totals]:
+        """Draw as many training documents as the totals ask for; both are of one moment.
+
+        Args:
+            size: how many documents to draw from a store with these totals.
+            rng: as in `draw`.
+        """
+
     def read_slots(
         self, slots: NDArray[np.int64], *, held_out: bool = False
     ) -> tuple[Documents, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,13 @@ from trustream.store.draw_order import DrawOrder
 from trustream.store.drawn_documents import DrawnDocuments
 from trustream.store.kept_orders import unpack_order
 from trustream.store.kept_texts import unpack_text
-from trustream.store.records import Documents, StoredOrder, StoredText, VocabularyChanges
+from trustream.store.records import (
+    Documents,
+    StoredOrder,
+    StoredText,
+    Totals,
+    VocabularyChanges,
+)
 from trustream.store.table_rows import Counters, DocumentRow
 
 
@@ -29,22 +35,27 @@ class Reader:
         self._drawn = DrawnDocuments()
 
     def draw(
-        self, n: int, rng: np.random.Generator | DrawOrder, held_out: bool, times: bool
-    ) -> Documents:
-        """See `Store.draw`."""
+        self,
+        size: Callable[[Totals], int],
+        rng: np.random.Generator | DrawOrder,
+        held_out: bool = False,
+        times: bool = False,
+    ) -> tuple[Documents, Totals]:
+        """See `Store.draw` and `Store.draw_batch`."""
         drawing = rng if isinstance(rng, DrawOrder) else rng.bit_generator
         before = drawing.state
 
-        def work() -> Documents:
+        def work() -> tuple[Documents, Totals]:
             # Should the work be done again, it draws the same.
             drawing.state = before
             counters = self._database.counters(write=False)
+            totals = counters.totals()
             there = counters.held_out if held_out else counters.training
-            places = draw_places(n, there, rng, held_out).tolist()
+            places = draw_places(size(totals), there, rng, held_out).tolist()
             if times:
                 rows = {row.place: row for row in self._database.by_place(places)}
-                return self._of_rows([rows[place] for place in places], counters)
-            return self._at(places, counters)
+                return self._of_rows([rows[place] for place in places], counters), totals
+            return self._at(places, counters), totals
 
         return self._database.run(work, write=False)
 

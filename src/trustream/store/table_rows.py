@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from trustream.store.records import Totals
+
 
 @dataclass(slots=True)
 class Counters:
@@ -34,6 +36,20 @@ class Counters:
     def row(self) -> tuple[int, ...]:
         """The values in the table's order; `dataclasses.astuple` takes ten times as long."""
         return tuple(getattr(self, name) for name in self.__slots__)
+
+    def totals(self) -> Totals:
+        """What users see of it."""
+        return Totals(
+            documents=self.training + self.held_out,
+            training=self.training,
+            held_out=self.held_out,
+            tokens=self.tokens,
+            words=self.words,
+            added=self.added,
+            sequence=self.sequence,
+            vocabulary=self.vocabulary,
+            arrived=self.next_document,
+        )
 
 
 class DocumentRow(NamedTuple):

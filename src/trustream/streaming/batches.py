@@ -40,7 +40,7 @@ class Drawn:
 
     Attributes:
         documents: the batch; None if there was nothing to draw.
-        totals: of the store just before.
+        totals: of the store at that moment.
         generator: what decides the draws after this one, as JSON values.
         arrival: number of the last document taken, where they are taken as they arrive.
         n_new: of the documents so many, the first ones, have arrived since the pass began and were
@@ -83,10 +83,14 @@ def order_from_json(values: Mapping[str, Any]) -> Order:
 
 def draw(store: Store, batch_size: BatchSize, order: Order) -> Drawn:
     """A batch as the store is now."""
-    totals = store.totals()
-    documents = store.draw(batch_size(totals), order) if totals.training else None
+
+    def size(totals: Totals) -> int:
+        return batch_size(totals) if totals.training else 0
+
+    documents, totals = store.draw_batch(size, order)
     new = (order.n_new, order.new_share) if isinstance(order, DrawOrder) else (0, 0.0)
-    return Drawn(documents, totals, order_to_json(order), -1, *new)
+    found = documents if totals.training else None
+    return Drawn(found, totals, order_to_json(order), -1, *new)
 
 
 class Direct:

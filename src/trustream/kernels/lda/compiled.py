@@ -13,6 +13,7 @@ import numpy as np
 
 from trustream.kernels import BLOCK, LANES, elementary, simd
 from trustream.kernels.jit import njit
+from trustream.kernels.lda.compiled_left_out import leave_out, weighted_sums
 from trustream.kernels.lda.compiled_local import lda_local
 from trustream.kernels.lda.compiled_rows import (
     add_rows,
@@ -42,10 +43,12 @@ __all__ = [
     "lda_local",
     "lda_statistics",
     "lda_update",
+    "leave_out",
     "psi_sums",
     "scatter_rows",
     "stored_psi_sums",
     "take_entries",
+    "weighted_sums",
 ]
 
 

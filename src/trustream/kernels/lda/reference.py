@@ -24,6 +24,7 @@ from trustream.kernels.lda import (
     UNUSED,
     WORTH_LEAVING,
 )
+from trustream.kernels.lda.reference_left_out import leave_out, weighted_sums
 from trustream.kernels.lda.reference_rows import (
     add_rows,
     gather_rows,
@@ -46,10 +47,12 @@ __all__ = [
     "lda_local",
     "lda_statistics",
     "lda_update",
+    "leave_out",
     "psi_sums",
     "scatter_rows",
     "stored_psi_sums",
     "take_entries",
+    "weighted_sums",
 ]
 
 Array = NDArray[Any]

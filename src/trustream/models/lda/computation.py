@@ -173,6 +173,36 @@ class LdaComputation:
         self.kernels.digamma(x.reshape(-1), out)
         return out.reshape(x.shape)
 
+    def left_out(
+        self,
+        batch: WordBatch,
+        rows: Array,
+        weights: Float64,
+        put_in: Float64,
+        level: Float64,
+        extra: Float64 | None,
+    ) -> tuple[Array, Float64]:
+        """Counts without each document (nnz, K), and sums (D, 2, K) of what it takes and leaves.
+
+        Args:
+            rows: (W, K) lambda of the batch's words.
+            weights: (D, K) what phi is proportional to, times `rows`.
+            put_in: (nnz,) tokens that each pair has put into lambda.
+            level: (1,) or (W,) the prior's part of lambda.
+            extra: (W, K) what each token of a word has put in beside; None for nothing.
+        """
+        kept = np.empty((batch.ids.size, self.n_topics), self.dtype)
+        sums = np.empty((batch.size, 2, self.n_topics))
+        beside = np.empty((0, 0)) if extra is None else extra
+        own = (a.astype(self.dtype) for a in (put_in, weights, rows, level, beside))
+        arrays = (batch.indptr, batch.ids, *own, kept, sums)
+
+        def work(start: int, stop: int) -> None:
+            self.kernels.leave_out(*arrays, start, stop)
+
+        self._over_documents(work, batch)
+        return kept, sums
+
     def expected_log(self, x: Array) -> Array:
         """What log lambda is expected to be, up to a topic's constant: psi, or log if `collapsed`.
 

@@ -73,6 +73,17 @@ class SeedRows(NamedTuple):
         ids = np.flatnonzero(self.places[at] == words)
         return ids, self.weights[at[ids]]
 
+    def rows(self, words: Array) -> Float64:
+        """The weights of these columns, (W, K); 0 without a seed.
+
+        >>> SeedRows(np.array([2]), np.array([[1.0, 0.0]])).rows(np.array([7, 2])).tolist()
+        [[0.0, 0.0], [1.0, 0.0]]
+        """
+        ids, weights = self.among(words)
+        rows = np.zeros((words.size, self.weights.shape[1]))
+        rows[ids] = weights
+        return rows
+
     def started(self, rows: Array, words: Array) -> Array:
         """Random rows of lambda to start from, (W, K), with seed words in their topics; in place.
 

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import ModuleType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy import optimize
 
 from trustream.array_types import Array, Float64
+from trustream.kernels.lda import reference
 from trustream.models.lda.batch import WordBatch, segment_sums
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
@@ -51,6 +53,7 @@ class LeftOut(NamedTuple):
         theta: (D, K) topic proportions.
         pattern: (nnz, 1) what eta is multiplied by for each word.
         pattern_sum: of all words.
+        kernels: those of LDA.
     """
 
     documents: Array
@@ -60,12 +63,14 @@ class LeftOut(NamedTuple):
     theta: Float64
     pattern: Float64
     pattern_sum: float
+    kernels: ModuleType = reference
 
     def log_likelihood(self, eta: float) -> float:
         """Of all documents of the sample, each predicted by the others, in nats."""
         weights = self.theta / (self.sums + eta * self.pattern_sum)
-        of_pairs = weights.astype(self.rows.dtype).take(self.documents, axis=0)
-        value = np.einsum("ij,ij->i", self.rows, of_pairs).astype(np.float64)
+        value = np.empty(self.counts.size)
+        own = weights.astype(self.rows.dtype)
+        self.kernels.weighted_sums(self.rows, own, self.documents, value)
         value += eta * self.pattern[:, 0] * weights.sum(axis=1)[self.documents]
         return float(self.counts @ np.log(np.maximum(value, np.finfo(np.float64).tiny)))
 
@@ -110,33 +115,26 @@ def left_out(
     theta /= theta.sum(axis=1, keepdims=True)
     rows, totals = model.materialise(natural)
     documents = np.repeat(np.arange(batch.size), batch.indptr[1:] - batch.indptr[:-1])
-    here = rows.take(batch.ids, axis=0)
-    phi = (theta / totals).astype(rows.dtype).take(documents, axis=0)
-    phi *= here
-    put_in = np.broadcast_to(weight, batch.size)[documents] * batch.counts
-    put_in = put_in.astype(batch.counts.dtype)
-    phi *= (put_in / phi.sum(axis=1))[:, np.newaxis]
-    if prior.seeds is not None:
-        # The extra tokens of seed words leave with their document.
-        pairs, weights = prior.seeds.among(batch.words[batch.ids])
-        phi[pairs] += (put_in[pairs, np.newaxis] * weights).astype(phi.dtype)
     pattern = prior.plain_rows(batch.words)[:, :1] / prior.eta
-    pattern = np.broadcast_to(pattern, (batch.n_words, 1))[batch.ids]
-    here -= (lambda_.shift * pattern).astype(rows.dtype)
-    np.maximum(here, 0, out=here)
-    # No more than is there, so that words and their sums agree, also of a topic that is as good as
-    # this document alone.
-    taken = np.minimum(phi, here, out=phi)
-    here -= taken
-    sums = totals - lambda_.shift * prior.pattern_sums - segment_sums(taken, batch.indptr)
+    kept, sums = model.computation.left_out(
+        batch,
+        rows,
+        theta / totals,
+        np.broadcast_to(weight, batch.size)[documents] * batch.counts,
+        lambda_.shift * pattern[:, 0],
+        None if prior.seeds is None else prior.seeds.rows(batch.words),
+    )
+    n_taken, n_kept = sums[:, 0], sums[:, 1]
     return LeftOut(
         documents,
         batch.counts.astype(np.float64) - half,  # what is not whole is predicted
-        here,
-        np.maximum(sums, segment_sums(here, batch.indptr)),
+        kept,
+        # Words and their sums agree, also of a topic that is as good as this document alone.
+        np.maximum(totals - lambda_.shift * prior.pattern_sums - n_taken, n_kept),
         theta,
-        pattern,
+        np.broadcast_to(pattern, (batch.n_words, 1))[batch.ids],
         float(prior.pattern_sums[0]),
+        model.computation.kernels,
     )
 
 
