@@ -158,6 +158,8 @@ class Experiment:
         summarise: its part of the report, from the runs that are done.
         plan_only: settings that only say which runs there are.
         probe: values that change when the library computes something else (`probes`).
+        is_foreign: whether a run learns by another library, so that what this one computes does
+            not void it.
     """
 
     name: str
@@ -171,6 +173,7 @@ class Experiment:
     summarise: Callable[[Result], Summary]
     plan_only: frozenset[str] = frozenset()
     probe: Callable[[], Sequence[Any]] = probes.version
+    is_foreign: Callable[[Run], bool] = lambda run: False
 
 
 def mean_and_sem(values: Sequence[float]) -> tuple[float, float]:

@@ -170,12 +170,20 @@ def documents(counts: Any, first: int, last: int) -> Iterator[Record]:
         yield Record(f"document-{first + row}", content)
 
 
-def scores(model: Model, test: Any, chib: dict[str, Any]) -> dict[str, float]:
-    """Three scores of documents that were never seen, and the number of topics in use."""
+def scores(
+    model: Model, test: Any, reference: Any, n_chib: int | None, chib: dict[str, Any]
+) -> dict[str, float]:
+    """Three scores of documents that were never seen, and the number of topics in use.
+
+    Args:
+        reference: documents in which words of a topic should occur together.
+        n_chib: documents that Chib's estimate is made for; None is all.
+        chib: options of the estimate.
+    """
     return {
         "completion": model.completion(test, random_state=0).per_word,
-        "chib": model.chib(test, random_state=0, **chib).per_word,
-        "npmi": model.coherence(test, "npmi", n_words=10).mean,
+        "chib": model.chib(test[:n_chib], random_state=0, **chib).per_word,
+        "npmi": model.coherence(reference, "npmi", n_words=10).mean,
         "n_used": n_used(model.components_),
     }
 

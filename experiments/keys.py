@@ -3,7 +3,8 @@
 A key is the hash of all that decides a run's result: the experiment, the settings (but those that
 only say which runs there are), the run, the bytes of the data, and what the library computes. The
 last is not a version number, since most changes of the library change no number: it is the result
-of a `probe`, a tiny run of the same code on data that are made up, rounded to four digits.
+of a `probe`, a tiny run of the same code on data that are made up, rounded to four digits. Runs of
+other libraries do not depend on it.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ def keys_of(
 ) -> dict[str, str]:
     """The hash of everything that determines the result of a run, for each run by its name."""
     decisive = {k: v for k, v in settings.items() if k not in experiment.plan_only}
-    shared = [experiment.name, decisive, source.sha256, probed(experiment.probe())]
+    shared, computed = [experiment.name, decisive, source.sha256], probed(experiment.probe())
     keys = {}
     for run in runs:
-        text = json.dumps([*shared, run.series, run.seed, run.settings], sort_keys=True)
+        numbers = [] if experiment.is_foreign(run) else computed
+        text = json.dumps([*shared, numbers, run.series, run.seed, run.settings], sort_keys=True)
         keys[run.name] = hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]
     return keys
 

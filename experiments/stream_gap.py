@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks import corpora
-from experiments import gap_lines, growing_stores, provenance
+from experiments import gap_lines, growing_stores, probes, provenance
 from experiments.experiment import (
     Experiment,
     Point,
@@ -52,6 +52,14 @@ _PAPER: dict[str, Any] = {
     "p": 0.5,
     "chib": {"n_repeats": 3},
 }
+# Runs are kept. What is compared most comes first.
+_FULL = {
+    **_PAPER,
+    "methods": ["fit", "stream", "words", "NG", "NG-paper", "TR-paper", "VB", "batch", "quiet"],
+    "n_chib": 200,
+    "chib": {"n_repeats": 1},
+    "n_reference": 20_000,
+}
 _QUICK = {
     **_PAPER,
     "corpora": ["wiki_simple"],
@@ -81,7 +89,7 @@ def load(data: Path, settings: Settings) -> tuple[dict[str, Any], Source]:
 
 
 def plan(settings: Settings, n_seeds: int) -> list[Run]:
-    """A run for each corpus, number of topics and method."""
+    """A run for each corpus, number of topics and method; few seeds are a figure too."""
     return [
         Run(
             gap_lines.series_of(corpus, size["n_components"], method),
@@ -90,9 +98,10 @@ def plan(settings: Settings, n_seeds: int) -> list[Run]:
             CORPORA[corpus][2] * (50 + size["n_components"]) / 100 * _COST.get(method, 1.0),
         )
         for seed in range(n_seeds)
+        for methods in (settings["methods"][:2], settings["methods"][2:])
         for corpus in settings["corpora"]
         for size in settings["sizes"]
-        for method in settings["methods"]
+        for method in methods
     ]
 
 
@@ -138,9 +147,13 @@ def perform(
             settings["looks"],
             lambda share: tick(run.cost * share),
         )
-    points = []
+    points, n_reference = [], settings.get("n_reference")
+    reference = test if n_reference is None else data[own["corpus"]][:n_reference]
     for mark, model in models:
-        points.append({"n_documents": mark, **growing_stores.scores(model, test, settings["chib"])})
+        scores = growing_stores.scores(
+            model, test, reference, settings.get("n_chib"), settings["chib"]
+        )
+        points.append({"n_documents": mark, **scores})
         tick(run.cost * mark / n)
     return points, {}
 
@@ -176,6 +189,9 @@ def summarise(result: Result) -> Summary:
         for row in gap_lines.rows(result, corpus, size["n_components"], method)
     ]
     chains = settings["chib"].get("n_repeats", 12)
+    of_chib = f"; {settings['n_chib']} documents" if "n_chib" in settings else ""
+    n_reference = settings.get("n_reference")
+    reference = "these documents" if n_reference is None else f"{n_reference:,} of the corpus"
     notes = [
         "The question is whether a model that was learned from a stream is as good as `fit` on the "
         "same documents. Rows of `fit` have its scores, and other rows have differences of paired "
@@ -189,9 +205,9 @@ def summarise(result: Result) -> Summary:
         "at each document once. These two, and rows without a population, learn for the documents "
         "that there are, as in the paper.",
         f"Scores are those of {settings['n_test']:,} documents that were never seen: nats per word "
-        f"of document completion and of Chib's estimate (chains per document: {chains}), and the "
-        "NPMI coherence of the 10 top words of each topic in these documents. Each seed has its "
-        "own test documents, the same for all methods: they are part of the error bars in the "
+        f"of document completion and of Chib's estimate (chains per document: {chains}{of_chib}), "
+        f"and the NPMI coherence of the 10 top words of each topic in {reference}. Each seed has "
+        "its own test documents, the same for all methods: they are part of the error bars in the "
         "figure, and cancel in the differences.",
     ]
     return Summary(rows, notes)
@@ -200,11 +216,13 @@ def summarise(result: Result) -> Summary:
 EXPERIMENT = Experiment(
     name="stream-gap",
     title="Streams against `fit` on the same documents",
-    settings={"quick": _QUICK, "paper": _PAPER},
-    n_seeds={"quick": 1, "paper": 3},
+    settings={"quick": _QUICK, "full": _FULL, "paper": _PAPER},
+    n_seeds={"quick": 1, "full": 3, "paper": 3},
     load=load,
     plan=plan,
     perform=perform,
     draw=draw,
     summarise=summarise,
+    plan_only=frozenset({"corpora", "sizes", "methods"}),
+    probe=probes.streams,
 )

@@ -79,6 +79,12 @@ def test_what_the_library_computes_decides_and_its_version_does_not(
     value = -7.125
     complete(probed, kept(tmp_path), quiet())
     assert len(work.done) == 8
+    # Runs of other libraries stay.
+    foreign = replace(probed, is_foreign=lambda run: run.series == "B")
+    complete(foreign, kept(tmp_path), quiet())
+    value, work.done = -7.2, []
+    complete(foreign, kept(tmp_path), quiet())
+    assert work.done == ["A-0", "A-1"]
 
 
 def test_fewer_seeds_do_not_delete_the_others_and_old_runs_are_replaced(tmp_path: Path) -> None:
