@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from scipy import sparse as sp
 
 from trustream import LatentDirichletAllocation
 from trustream.cluster import fit, write_counts
@@ -115,6 +116,14 @@ def test_flipped_bits_are_noticed(tmp_path: Path) -> None:
             assert "\n" not in str(error)
             refused += 1
     assert refused > 50
+
+
+def test_counts_of_one_place_are_summed_before_they_are_rounded(tmp_path: Path) -> None:
+    path, large = tmp_path / "counts.parquet", 2.0**24
+    twice = sp.csc_array(([large, 1.0, 1.0, 1.0], [0, 0, 0, 0], [0, 0, 4]), shape=(1, 2))
+    write_counts(path, twice)
+    found = parquet.read_table(path)
+    assert found["indices"].to_pylist() == [[1]] and found["counts"].to_pylist() == [[large + 4]]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")

@@ -32,7 +32,8 @@ def write_counts(
     import pyarrow
     from pyarrow import parquet
 
-    rows = matrices.csr(counts, "counts")
+    # Summed before they are rounded, as a matrix made afresh has them.
+    rows = matrices.with_summed_entries(matrices.csr(counts, "counts"))
     small = rows.nnz < 2**31
     kind = pyarrow.ListArray if small else pyarrow.LargeListArray
     offsets = rows.indptr.astype(np.int32 if small else np.int64)
