@@ -357,7 +357,9 @@ def test_batches_suit_topics_and_passes() -> None:
 
     # 20,000 tokens are 200 documents, 600 tokens for each of 100 topics are 600; a pass has 60
     # steps, if 50 tokens for each topic are enough for them.
-    assert [size(40_000, k) for k in (10, 100, 200, 2000)] == [200, 600, 666, 1000]
+    assert [size(40_000, k) for k in (10, 100, 140, 2000)] == [200, 600, 666, 1000]
+    # From 142 topics on 12 million tokens are divided by their number, and 75 for each are enough.
+    assert [size(400_000, k) for k in (141, 200, 400, 1000)] == [846, 600, 300, 750]
     assert [size(n, 100) for n in (10_000, 4_000, 1_000, 500)] == [166, 66, 50, 25]
     # No fewer than 30 documents, but a twentieth of them.
     assert [size(n, 10) for n in (4_000, 1_000, 500)] == [66, 30, 25]

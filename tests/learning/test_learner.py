@@ -166,6 +166,7 @@ def test_a_stream_learns_as_fit_does() -> None:
     different = {name for name, value in vars(fit).items() if getattr(stream, name) != value}
     assert different == {"tau", "cooldown", "settling", "tol"}
     assert stream.max_doc_topics == 60
+    assert [defaults.for_stream(k).tau for k in (20, 100, 600)] == [5.0, 5.0, 30.0]
 
 
 @pytest.mark.parametrize("name", algorithms.names())

@@ -81,10 +81,11 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         Most passes of `fit` over the data; draws for "streaming-batch"; "streaming-vb" makes one.
     batch_size : int or None, default=None
         Most documents of a step of `fit`; None takes about 20,000 tokens, 600 for each topic if
-        that is more, or down to 30 documents and 50 tokens for each topic if a pass would have
-        less than 60 steps; a twentieth of the data if that is less. With "natural-gradient" or
-        `seed_words` it takes at least 60,000 tokens, down to a third of it if `fit` would have
-        less than 100 steps. 1,000 documents for "streaming-vb", 50,000 for "streaming-batch".
+        that is more (fewer from 142 topics on), or down to 30 documents and 50 tokens for each
+        topic if a pass would have less than 60 steps; a twentieth of the data if that is less. With
+        "natural-gradient" or `seed_words` it takes at least 60,000 tokens, 600 for each topic if
+        that is more, down to a third of it if `fit` would have less than 100 steps. 1,000 documents
+        for "streaming-vb", 50,000 for "streaming-batch".
     inner_iter : int or None, default=None
         Pairs of local and global update in a trust-region step, None is 2. For "streaming-vb"
         and "streaming-batch" most pairs or passes on a batch, which `tol` may end sooner; None is

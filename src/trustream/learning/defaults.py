@@ -19,10 +19,13 @@ from trustream.learning.recipe import LEAST_STEPS, Effort, Recipe
 _BATCH_TOKENS_PER_TOPIC, _BATCH_TOKENS = 600, 60_000
 # Where a fit would have few steps, batches shrink down to this part of their size.
 _LEAST_PART = 1 / 3
-# Trust-region steps gain from smaller batches, in which natural gradient loses topics: the least
-# number of tokens is smaller, and where a pass would have fewer steps than these, batches shrink
-# down to so many tokens for each topic and so many documents (docs/notes/defaults.md).
-_SMALL_BATCH_TOKENS, _STEPS_PER_PASS = 20_000, 60
+# Trust-region steps gain from smaller batches, in which natural gradient loses topics. From 142
+# topics on, batches are smaller the more topics there are (these come apart by what differs between
+# batches), but not below so many tokens for each topic. Where a pass would have fewer steps than
+# these, batches shrink further, to so many tokens for each topic and so many documents
+# (docs/notes/defaults.md).
+_SMALL_BATCH_TOKENS, _TOKENS_TIMES_TOPICS, _MANY_TOPICS_TOKENS = 20_000, 12_000_000, 75
+_STEPS_PER_PASS = 60
 _LEAST_TOKENS_PER_TOPIC, _LEAST_DOCUMENTS = 50, 30
 
 # --- effort of a step of LDA
@@ -74,9 +77,11 @@ _PASSES_UNTIL_LEVEL, _PASSES_OF_REGRESSION, _PAIRS_OF_REGRESSION = 1000, 20, 5
 # Sweeps over the rows of a group of a probit, and the change of a latent response that ends them.
 _SWEEPS, _SWEEP_TOL = 50, 1e-5
 
-# What differs on a stream.
+# Tau of a stream, for at most so many topics: the more topics there are, the smaller the first
+# rates have to be, or topics fall out of use whenever the rate begins anew.
+_STREAM_OFFSET, _FEW_TOPICS = 5.0, 100
+# What else differs on a stream.
 STREAM: dict[str, Any] = {
-    "learning_offset": 5.0,
     "learning_decay": 0.5,
     "cooldown": 0.0,
     "tol": 0.01,
@@ -99,6 +104,28 @@ def start_of_alpha(n_components: int) -> float:
     [0.1, 0.1, 0.025]
     """
     return min(_LARGEST_ALPHA, _LARGEST_SUM_OF_ALPHA / n_components)
+
+
+def stream_offset(n_components: int) -> float:
+    """Where the learning rate of a stream begins, tau of rho = (tau + t)^-kappa.
+
+    >>> [stream_offset(n) for n in (2, 100, 400)]
+    [5.0, 5.0, 20.0]
+    """
+    return _STREAM_OFFSET * max(1.0, n_components / _FEW_TOPICS)
+
+
+def small_batch_tokens(n_components: int) -> float:
+    """Tokens of a batch for a trust-region step, if there are enough documents.
+
+    >>> [round(small_batch_tokens(n)) for n in (10, 50, 100, 200, 400, 1000)]
+    [20000, 30000, 60000, 60000, 30000, 75000]
+    """
+    return max(
+        _SMALL_BATCH_TOKENS,
+        min(_BATCH_TOKENS_PER_TOPIC * n_components, _TOKENS_TIMES_TOPICS / n_components),
+        _MANY_TOPICS_TOKENS * n_components,
+    )
 
 
 def for_topics(
@@ -148,10 +175,10 @@ def for_topics(
             late = (_LATE_SHARE * max_iter, Effort(_LATE_PAIRS, _LATE_LOCAL))
     if max_doc_topics == "auto":
         max_doc_topics = n_components // 10 if n_components >= _MANY_TOPICS else n_components
-    batch_tokens = max(_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components)
+    batch_tokens: float = max(_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components)
     least_part, least_steps, least_documents = _LEAST_PART, LEAST_STEPS, 1
     if algorithm.name == "trust-region" and not is_seeded:
-        batch_tokens = max(_SMALL_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components)
+        batch_tokens = small_batch_tokens(n_components)
         least_part = _LEAST_TOKENS_PER_TOPIC * n_components / batch_tokens
         least_steps = max(LEAST_STEPS, _STEPS_PER_PASS * max_iter)
         least_documents = _LEAST_DOCUMENTS
@@ -192,7 +219,8 @@ def for_stream(n_components: int, **options: Any) -> Recipe:
     """
     optional = ("population", "max_doc_topics")
     given = {name: v for name, v in options.items() if v is not None or name in optional}
-    recipe = for_topics(n_components, **{**STREAM, **given})
+    usual = {"learning_offset": stream_offset(n_components), **STREAM}
+    recipe = for_topics(n_components, **{**usual, **given})
     return replace(recipe, settling=LEAST_STEPS) if recipe.has_population else recipe
 
 

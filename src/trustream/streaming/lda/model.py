@@ -18,7 +18,7 @@ from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.inference.restoring import Undo, together
 from trustream.inference.state import State
 from trustream.learning import algorithms, defaults, state_arrays
-from trustream.learning.defaults import STREAM
+from trustream.learning.defaults import STREAM, stream_offset
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import Recipe
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
@@ -63,7 +63,8 @@ class TopicStream(StreamModel):
             takes each document once as it arrives, or "streaming-batch", which runs batch VB on
             each draw and replaces the model.
         batch_size: B, documents of a step; None chooses it by the lengths of the documents.
-        learning_offset, learning_decay: tau and kappa of the rate.
+        learning_offset, learning_decay: tau and kappa of the rate; without a tau it is chosen by
+            the number of topics (`defaults.stream_offset`).
         inner_iter, max_doc_update_iter, max_doc_topics, mean_change_tol: of a step, as in
             `LatentDirichletAllocation`.
         tol: streaming VB and streaming batch stop when a pair raises the bound by less, in nats
@@ -95,7 +96,7 @@ class TopicStream(StreamModel):
     n_components: int = 100
     method: str = "trust-region"
     batch_size: int | None = None
-    learning_offset: float = STREAM["learning_offset"]
+    learning_offset: float = None  # type: ignore[assignment]
     learning_decay: float = STREAM["learning_decay"]
     inner_iter: int | None = None
     max_doc_update_iter: int | None = None
@@ -115,6 +116,8 @@ class TopicStream(StreamModel):
     recipe: Recipe = field(default=None, compare=False, repr=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
+        if self.learning_offset is None and _is_whole(self.n_components, 1):
+            object.__setattr__(self, "learning_offset", stream_offset(self.n_components))
         self._check()
         if self.seed_words is not None and not isinstance(self.seed_words, SeedTopics):
             seeds = SeedTopics.of(self.seed_words, self.seed_strength, self.n_components)
