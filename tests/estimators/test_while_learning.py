@@ -81,16 +81,23 @@ def learned(estimator: Any) -> Any:
 
 def during_the_step(monkeypatch: pytest.MonkeyPatch, model: Any, work: Any) -> threading.Thread:
     """A thread that does the work just after the next step has overwritten rows of lambda."""
-    thread, commit = threading.Thread(target=work), model.commit
+    thread = threading.Thread(target=work)
 
-    def committed(*arguments: Any) -> Any:
-        found = commit(*arguments)
-        monkeypatch.setattr(model, "commit", commit)
-        thread.start()
-        thread.join(0.5)  # it waits for the step, or would be done by now
-        return found
+    def before_the_thread(original: Any) -> Any:
+        def committed(*arguments: Any) -> Any:
+            found = original(*arguments)
+            for name, function in originals.items():
+                monkeypatch.setattr(model, name, function)
+            thread.start()
+            thread.join(0.5)  # it waits for the step, or would be done by now
+            return found
 
-    monkeypatch.setattr(model, "commit", committed)
+        return committed
+
+    # With a mean beside lambda, or without one.
+    originals = {name: getattr(model, name) for name in ("commit", "commit_averaged")}
+    for name, function in originals.items():
+        monkeypatch.setattr(model, name, before_the_thread(function))
     return thread
 
 

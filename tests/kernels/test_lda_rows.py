@@ -12,10 +12,8 @@ from tests.helpers import DTYPES, random_counts
 from tests.kernels.inputs import rows_like
 from trustream.kernels.lda import compiled, reference
 
-
-def _nothing(dtype: str) -> tuple[np.ndarray, np.ndarray]:
-    """Where overwritten rows are noted, if nobody wants them."""
-    return np.empty((0, 9), dtype), np.empty(0, bool)
+# Where it is said that overwritten rows are noted, if nobody wants them.
+NOWHERE = np.empty(0, bool)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -31,7 +29,7 @@ def test_gather_and_scatter_rows(pattern_shape: tuple[int, int], dtype: str) -> 
     for module in (reference, compiled):
         rows, back = np.full((40, 9), -1, dtype), np.full_like(stored, -1)
         module.gather_rows(stored, words, 1e-3, 0.3, pattern, rows, 0, 35)
-        module.scatter_rows(back, words, 1e-3, 0.3, pattern, rows, *_nothing(dtype), 0, 35)
+        module.scatter_rows(back, words, 1e-3, 0.3, pattern, rows, NOWHERE, 0, 35)
         assert (rows[35:] == -1).all() and (np.delete(back, words[:35], axis=0) == -1).all()
         # Taking the shift away cancels: the error is that of lambda + shift, divided by scale.
         np.testing.assert_allclose(
@@ -44,8 +42,11 @@ def test_gather_and_scatter_rows(pattern_shape: tuple[int, int], dtype: str) -> 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("k", [1, 8, 9])
 @pytest.mark.parametrize("pattern", ["one", "of words", "of words and topics"])
-def test_add_rows(pattern: str, k: int, dtype: str) -> None:
-    """Twins agree with the formula in float64, and words outside the range are left alone."""
+def test_average_rows(pattern: str, k: int, dtype: str) -> None:
+    """Twins agree with the formula in float64, and words outside the range are left alone.
+
+    The other table is stored as `scatter_rows` does it, to the bit, after it was read.
+    """
     rng = np.random.default_rng(k)
     shape = {"one": (1, 1), "of words": (60, 1), "of words and topics": (60, k)}[pattern]
     stored, other = (rows_like(rng, (60, k), dtype) for _ in range(2))
@@ -58,36 +59,61 @@ def test_add_rows(pattern: str, k: int, dtype: str) -> None:
         level = levels[w] if len(levels) > 1 else levels[0]
         expected[w] += a * rows[i].astype(float) - b * other[w].astype(float) - c * level
     eps = float(np.finfo(dtype).eps)
+    no_rows = np.empty((0, k), dtype)
     for module in (reference, compiled):
-        found = stored.copy()
-        module.add_rows(found, words, rows, other, levels, a, b, c, *_nothing(dtype), 3, 35)
+        found, table, plain = stored.copy(), other.copy(), other.copy()
+        into = (words, 1e-3, 0.3, levels, rows, NOWHERE)
+        module.average_rows(found, table, a, b, c, table, *into, no_rows, NOWHERE, 3, 35)
         untouched = np.delete(np.arange(60), words[3:35])
         np.testing.assert_array_equal(found[untouched], stored[untouched])
         # Differences of numbers of up to a hundred.
         np.testing.assert_allclose(found, expected, rtol=8 * eps, atol=200 * eps)
-        module.add_rows(found, words[:0], rows[:0], other, levels, a, b, c, *_nothing(dtype), 0, 0)
+        module.scatter_rows(plain, *into, 3, 35)
+        np.testing.assert_array_equal(table, plain)
+        before = found.copy()
+        module.average_rows(found, table, a, b, c, table, *into, no_rows, NOWHERE, 0, 0)
+        np.testing.assert_array_equal(found, before)
+        np.testing.assert_array_equal(table, plain)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("module", [reference, compiled])
-def test_overwritten_rows_are_noted(module: ModuleType, dtype: str) -> None:
+@pytest.mark.parametrize("levels", ["one", "of words and topics"])
+def test_overwritten_rows_are_noted(levels: str, module: ModuleType, dtype: str) -> None:
     """Rows that a kernel overwrites are noted as they were, to the bit, and no others."""
     rng = np.random.default_rng(3)
     stored, other = (rows_like(rng, (60, 9), dtype) for _ in range(2))
     words, rows = rng.permutation(60)[:40].astype(np.int32), rows_like(rng, (40, 9), dtype)
-    pattern = np.ones((1, 1))
-    for kernel, arguments in (
-        (module.scatter_rows, (1e-3, 0.3, pattern, rows)),
-        (module.add_rows, (rows, other, pattern, 0.7, 0.4, 0.05)),
-    ):
-        found, plain = stored.copy(), stored.copy()
-        old, noted = np.full((40, 9), -1, dtype), np.zeros(40, bool)
-        kernel(found, words, *arguments, old, noted, 3, 35)
-        kernel(plain, words, *arguments, *_nothing(dtype), 3, 35)
-        np.testing.assert_array_equal(found, plain)
+    pattern = {"one": np.ones((1, 1)), "of words and topics": rng.uniform(0.1, 2, (60, 9))}[levels]
+    into = (words, 1e-3, 0.3, pattern)
+
+    def check(old: np.ndarray, noted: np.ndarray, table: np.ndarray, others: np.ndarray) -> None:
         assert not noted[:3].any() and noted[3:35].all() and not noted[35:].any()
-        np.testing.assert_array_equal(old[3:35], stored[words[3:35]])
-        assert (old[:3] == -1).all() and (old[35:] == -1).all()
+        np.testing.assert_array_equal(old[3:35], table[words[3:35]])
+        np.testing.assert_array_equal(old[:3], others[:3])
+        np.testing.assert_array_equal(old[35:], others[35:])
+
+    found, plain = stored.copy(), stored.copy()
+    given, noted = rows.copy(), np.zeros(40, bool)
+    module.scatter_rows(found, *into, given, noted, 3, 35)
+    module.scatter_rows(plain, *into, rows, NOWHERE, 3, 35)
+    np.testing.assert_array_equal(found, plain)
+    check(given, noted, stored, rows)
+
+    mean, table = other.copy(), stored.copy()
+    given, noted = rows.copy(), np.zeros(40, bool)
+    old, old_noted = np.full((40, 9), -1, dtype), np.zeros(40, bool)
+    by = (0.7, 0.4, 0.05)
+    module.average_rows(mean, table, *by, table, *into, given, noted, old, old_noted, 3, 35)
+    np.testing.assert_array_equal(table, plain)
+    check(given, noted, stored, rows)
+    check(old, old_noted, other, np.full_like(old, -1))
+    mean_plain, table = other.copy(), stored.copy()
+    no_rows = np.empty((0, 9), dtype)
+    module.average_rows(
+        mean_plain, table, *by, table, *into, rows, NOWHERE, no_rows, NOWHERE, 3, 35
+    )
+    np.testing.assert_array_equal(mean, mean_plain)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

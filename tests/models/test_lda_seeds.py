@@ -95,6 +95,7 @@ def test_statistics_and_blends_have_the_extra_tokens(model_type: type, backend: 
             np.testing.assert_allclose(totals, all_words, rtol=1e-9)
             # Words that the batch lacks decay to eta, and to what is held.
             table = model.commit(lambda_.copy(), prior(), batch, blended, rho)
+            stored = table.dense(np.ones((1, 1)))
             found = table.dense(np.ones((1, 1)))
             target = eta.copy()
             target[batch.words] += scale * s.rows
@@ -102,7 +103,10 @@ def test_statistics_and_blends_have_the_extra_tokens(model_type: type, backend: 
             np.testing.assert_allclose(table.totals, found.sum(axis=0), rtol=1e-9)
             mean = model.initial(prior(), np.random.default_rng(5))
             before = mean.dense(np.ones((1, 1)))
-            mean = model.averaged(mean, lambda_.copy(), prior(), batch, blended, rho, 0.1)
+            table, mean = model.commit_averaged(
+                mean, lambda_.copy(), prior(), batch, blended, rho, 0.1
+            )
+            np.testing.assert_array_equal(table.dense(np.ones((1, 1))), stored)
             found = mean.dense(np.ones((1, 1)))
             np.testing.assert_allclose(found, 0.9 * before + 0.1 * target, rtol=1e-9)
             np.testing.assert_allclose(mean.totals, found.sum(axis=0), rtol=1e-9)

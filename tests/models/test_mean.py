@@ -264,7 +264,7 @@ def test_what_lambda_learns_from_is_not_changed() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("where", ["put", "averaged", "replace_prior", "nowhere"])
+@pytest.mark.parametrize("where", ["put_averaged", "commit_averaged", "replace_prior", "nowhere"])
 def test_an_exception_leaves_lambda_and_mean(
     where: str, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,7 +292,7 @@ def test_an_exception_leaves_lambda_and_mean(
 
         return broken
 
-    target = LazyRows if where == "put" else LdaModel
+    target = LazyRows if where == "put_averaged" else LdaModel
     for batch in batches[4:]:
         with monkeypatch.context() as patch:
             if where != "nowhere":

@@ -29,9 +29,10 @@ def stepped(lambda_: LazyRows, rng: np.random.Generator, backend: str, n_threads
     rows = rng.gamma(1.0, 1.0, (words.size, K)).astype(np.float32)
     totals = np.full(K, 1000.0)
     new = lambda_.decayed(0.3, 0.1, totals)
-    new.put(module, words, pattern, rows, n_threads)
-    other = table(rng)
-    new = new.averaged(module, other, words, rows, totals, 0.1, pattern, 0.5, 0.2, n_threads)
+    new.put(module, words, pattern, rows.copy(), n_threads)
+    mean = (totals, 0.1, pattern, 0.5, 0.2, n_threads)
+    new, other = new.put_averaged(module, table(rng), words, rows.copy(), *mean)
+    _, new = other.put_averaged(module, new, words, rows, *mean)
     new.add(words[:3], np.ones((3, K), np.float32))
     return new.rescaled(2.0, np.full(K, float(V)))
 
@@ -51,12 +52,17 @@ def test_rows_that_were_overwritten_twice_are_put_back(backend: str, n_threads: 
     assert snapshot(lambda_) == before
 
 
-def test_an_interrupt_between_the_parts_of_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("with_mean", [False, True])
+def test_an_interrupt_between_the_parts_of_a_kernel(
+    with_mean: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rows of parts that were done are put back, and those of others stay as they are."""
     rng = np.random.default_rng(1)
-    lambda_ = table(rng)
-    before = snapshot(lambda_)
-    put_back = lambda_.savepoint()
+    lambda_, mean = table(rng), table(rng)
+    tables = [lambda_, mean] if with_mean else [lambda_]
+    before = snapshot(tables)
+    originals = [t.stored.copy() for t in tables]
+    put_back = [t.savepoint() for t in tables]
 
     def interrupted(work, parts, n_threads):  # type: ignore[no-untyped-def]
         work(*parts[0])
@@ -64,12 +70,20 @@ def test_an_interrupt_between_the_parts_of_a_kernel(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(threads, "run", interrupted)
     words, rows = np.arange(V, dtype=np.int32), np.ones((V, K), np.float32)
+    module, pattern = kernels.get("lda", "compiled"), np.zeros((1, 1))
     with pytest.raises(KeyboardInterrupt):
-        lambda_.put(kernels.get("lda", "compiled"), words, np.zeros((1, 1)), rows, 2)
-    changed = (lambda_.stored == 1).all(axis=1)
-    assert changed.any() and not changed.all()
-    put_back()
-    assert snapshot(lambda_) == before
+        if with_mean:
+            lambda_.put_averaged(
+                module, mean, words, rows, np.full(K, float(V)), 0.1, pattern, 0.5, 0.2, 2
+            )
+        else:
+            lambda_.put(module, words, pattern, rows, 2)
+    for t, values in zip(tables, originals, strict=True):
+        changed = (t.stored != values).any(axis=1)
+        assert changed.any() and not changed.all()
+    for undo in put_back:
+        undo()
+    assert snapshot(tables) == before
 
 
 def test_nothing_is_noted_when_nobody_holds_a_savepoint() -> None:

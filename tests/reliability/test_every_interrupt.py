@@ -268,7 +268,7 @@ def test_twice(name: str, part: int) -> None:
 def test_while_it_is_put_back(name: str, every: int) -> None:
     """Who asks for what was learned is interrupted, and asks again."""
     steps = Steps(name)
-    taken = [p for p in steps.places if p.code.co_name in ("commit", "averaged", "_become")]
+    taken = [p for p in steps.places if p.code.co_name in ("commit", "commit_averaged", "_become")]
     for place in (taken[0], taken[len(taken) // 2], taken[-1]):
         asked, _ = steps.interrupted(place)
         for at in places(lambda asked=asked: contents(asked))[::every]:

@@ -146,15 +146,16 @@ def advance(model: ConjugateModel, state: State, batch: Batch, natural: Any, rho
     natural = model.materialise(natural)
     refuse_unless_finite(model, natural)
     mean = state.mean
-    if mean is not None:
+    if mean is None:
+        lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
+    else:
         averaging = require(model, Averaging, "a mean of lambda")
         weight = min(rho, mean.weight)
-        table = averaging.averaged(
+        lambda_, table = averaging.commit_averaged(
             mean.lambda_, state.lambda_, state.prior, batch, natural, rho, weight
         )
         covered = min(max(weight, mean.new_share), _MOST_WEIGHT)
         mean = replace(mean, lambda_=table, log_kept=mean.log_kept + math.log1p(-covered))
-    lambda_ = model.commit(state.lambda_, state.prior, batch, natural, rho)
     n_steps, n_seen = state.n_steps + 1, state.n_seen + batch.size
     return replace(state, lambda_=lambda_, n_steps=n_steps, n_seen=n_seen, mean=mean)
 

@@ -138,7 +138,7 @@ class Averaging(ConjugateModel, Protocol):
     def can_average(self) -> bool:
         """Whether a mean can be kept with the model's settings."""
 
-    def averaged(
+    def commit_averaged(
         self,
         mean: Any,
         lambda_: Any,
@@ -147,11 +147,11 @@ class Averaging(ConjugateModel, Protocol):
         natural: Any,
         rho: float,
         weight: float,
-    ) -> Any:
-        """(1 - w) mean + w (eta + scale s), shaped like lambda_; the mean is consumed.
+    ) -> tuple[Any, Any]:
+        """What `commit` returns, and (1 - w) mean + w (eta + scale s), shaped like lambda_.
 
-        `natural` is (1 - rho) lambda + rho (eta + scale s) for what the batch touches, about to be
-        stored in lambda_, and w at most rho.
+        `natural` is (1 - rho) lambda + rho (eta + scale s) for what the batch touches, and w at
+        most rho. lambda_, the mean and `natural` are consumed.
         """
 
 

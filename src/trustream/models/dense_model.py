@@ -133,7 +133,7 @@ class DenseModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         """Always."""
         return True
 
-    def averaged(
+    def commit_averaged(
         self,
         mean: NaturalT,
         lambda_: NaturalT,
@@ -142,16 +142,15 @@ class DenseModel(ABC, Generic[NaturalT, PriorT, BatchT]):
         natural: NaturalT,
         rho: float,
         weight: float,
-    ) -> NaturalT:
-        """(1 - w) mean + (w / rho) (natural - (1 - rho) lambda), entry by entry."""
+    ) -> tuple[NaturalT, NaturalT]:
+        """`natural`, and (1 - w) mean + (w / rho) (natural - (1 - rho) lambda), entry by entry."""
         gain = weight / rho
         parts = zip(mean, lambda_, natural, strict=True)
-        return type(mean)(
-            *(
-                ((1 - weight) * a + gain * (new - (1 - rho) * old)).astype(a.dtype)
-                for a, old, new in parts
-            )
+        means = (
+            ((1 - weight) * a + gain * (new - (1 - rho) * old)).astype(a.dtype)
+            for a, old, new in parts
         )
+        return natural, type(mean)(*means)
 
     def rescaled(self, lambda_: NaturalT, prior: PriorT, factor: float) -> NaturalT:
         """eta + factor (lambda - eta), entry by entry."""

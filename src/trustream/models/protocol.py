@@ -82,8 +82,8 @@ class ConjugateModel(Protocol):
     def commit(self, lambda_: Any, prior: Any, batch: Any, natural: Any, rho: float) -> Any:
         """Store `natural` for what the batch touches; the rest decays towards the prior:
 
-        lambda = (1 - rho) lambda_t + rho eta. The lambda_ passed in is consumed: it must not be
-        used afterwards, since a large one is changed in place.
+        lambda = (1 - rho) lambda_t + rho eta. lambda_ and natural are consumed: they must not be
+        used afterwards, since large ones are changed in place.
         """
 
     def savepoint(self, lambda_: Any, prior: Any, batch: Any) -> Callable[[], None]:

@@ -16,7 +16,7 @@ from trustream.kernels.jit import njit
 from trustream.kernels.lda.compiled_left_out import leave_out, weighted_sums
 from trustream.kernels.lda.compiled_local import lda_local
 from trustream.kernels.lda.compiled_rows import (
-    add_rows,
+    average_rows,
     gather_rows,
     index_words,
     psi_sums,
@@ -32,7 +32,7 @@ from trustream.kernels.lda.compiled_words import (
 )
 
 __all__ = [
-    "add_rows",
+    "average_rows",
     "blend_rows",
     "digamma",
     "dirichlet_terms",

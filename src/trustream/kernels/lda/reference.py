@@ -26,7 +26,7 @@ from trustream.kernels.lda import (
 )
 from trustream.kernels.lda.reference_left_out import leave_out, weighted_sums
 from trustream.kernels.lda.reference_rows import (
-    add_rows,
+    average_rows,
     gather_rows,
     index_words,
     psi_sums,
@@ -36,7 +36,7 @@ from trustream.kernels.lda.reference_rows import (
 )
 
 __all__ = [
-    "add_rows",
+    "average_rows",
     "blend_rows",
     "digamma",
     "dirichlet_terms",

@@ -26,12 +26,6 @@ def gather_rows(
     rows[start:stop] = scale * stored[w] + shift * (pattern[w] if len(pattern) > 1 else pattern)
 
 
-def _note(stored: Array, words: Array, old: Array, noted: Array, start: int, stop: int) -> None:
-    """What the rows of these words are before they change; nothing if `noted` is empty."""
-    if noted.size:
-        old[start:stop], noted[start:stop] = stored[words], True
-
-
 def scatter_rows(
     stored: Array,
     words: Array,
@@ -39,36 +33,49 @@ def scatter_rows(
     shift: float,
     pattern: Array,
     rows: Array,
-    old: Array,
     noted: Array,
     start: int,
     stop: int,
 ) -> None:
-    """stored = (rows - shift * pattern) / scale, for the given words; see `_note`."""
+    """stored = (rows - shift * pattern) / scale, for the given words.
+
+    If `noted` has room, rows become what was stored.
+    """
     w = words[start:stop]
-    _note(stored, w, old, noted, start, stop)
+    before = stored[w]
     stored[w] = (rows[start:stop] - shift * (pattern[w] if len(pattern) > 1 else pattern)) / scale
+    if noted.size:
+        rows[start:stop], noted[start:stop] = before, True
 
 
-def add_rows(
-    stored: Array,
-    words: Array,
-    rows: Array,
+def average_rows(
+    mean: Array,
     other: Array,
-    pattern: Array,
     a: float,
     b: float,
     c: float,
-    old: Array,
+    stored: Array,
+    words: Array,
+    scale: float,
+    shift: float,
+    pattern: Array,
+    rows: Array,
     noted: Array,
+    old: Array,
+    old_noted: Array,
     start: int,
     stop: int,
 ) -> None:
-    """stored += a rows - b other - c pattern, for the given words; see `_note`."""
+    """mean += a rows - b other - c pattern, for the given words, then `scatter_rows`.
+
+    If `old_noted` has room, old rows become what the mean was.
+    """
     w = words[start:stop]
-    _note(stored, w, old, noted, start, stop)
+    if old_noted.size:
+        old[start:stop], old_noted[start:stop] = mean[w], True
     level = c * (pattern[w] if len(pattern) > 1 else pattern)
-    stored[w] = stored[w] + (a * rows[start:stop] - b * other[w] - level)
+    mean[w] = mean[w] + (a * rows[start:stop] - b * other[w] - level)
+    scatter_rows(stored, words, scale, shift, pattern, rows, noted, start, stop)
 
 
 def psi_sums(rows: Array, by_column: Array) -> tuple[float, float]:

@@ -167,7 +167,7 @@ class FactorParameters:
         """Always."""
         return True
 
-    def averaged(
+    def commit_averaged(
         self,
         mean: FactorRows,
         lambda_: FactorRows,
@@ -176,18 +176,18 @@ class FactorParameters:
         natural: Natural,
         rho: float,
         weight: float,
-    ) -> FactorRows:
-        """(1 - w) mean + w (eta + scale s), in time for the batch's items: see `LazyRows`."""
+    ) -> tuple[FactorRows, FactorRows]:
+        """`commit`, and (1 - w) mean + w (eta + scale s): see `LazyRows.put_averaged`."""
         rows, totals, rates = self.materialise(natural)
-        kernels, n_threads = self.row_computation.kernels, self.n_threads
-        shapes = mean.shapes.averaged(
-            kernels, lambda_.shapes, batch.words, rows, totals, prior.item_shape, PATTERN, rho,
-            weight, n_threads,
+        shapes, means = lambda_.shapes.put_averaged(
+            self.row_computation.kernels, mean.shapes, batch.words, rows, totals, prior.item_shape,
+            PATTERN, rho, weight, self.n_threads,
         )  # fmt: skip
-        gain = weight / rho
-        new = (1 - weight) * mean.rates + gain * (rates - (1 - rho) * lambda_.rates)
-        rate_shift = (1 - weight) * mean.rate_shift + weight * prior.item_rate
-        return FactorRows.of(shapes, new, rate_shift)
+        gain, rate = weight / rho, prior.item_rate
+        mean_rates = (1 - weight) * mean.rates + gain * (rates - (1 - rho) * lambda_.rates)
+        shift = (1 - rho) * lambda_.rate_shift + rho * rate
+        mean_shift = (1 - weight) * mean.rate_shift + weight * rate
+        return FactorRows.of(shapes, rates, shift), FactorRows.of(means, mean_rates, mean_shift)
 
     def rescaled(self, lambda_: FactorRows, prior: FactorPrior, factor: float) -> FactorRows:
         """eta + factor (lambda - eta), in the same memory and a time that does not depend on V."""

@@ -93,10 +93,13 @@ class LazyRows:
     def put(
         self, kernels: ModuleType, words: Array, pattern: Array, rows: Array, n_threads: int
     ) -> None:
-        """Store lambda of the given words; the caller keeps `totals` right."""
+        """Store lambda of the given words; the caller keeps `totals` right.
+
+        Takes over `rows`, in which the old ones are kept if somebody holds a savepoint.
+        """
         words = words.astype(np.int32, copy=False)
-        old = self.journal.room(self.stored, words)
-        arrays = (self.stored, words, self.scale, self.shift, pattern, rows, old.rows, old.noted)
+        entry = self.journal.exchange(self.stored, words, rows)
+        arrays = (self.stored, words, self.scale, self.shift, pattern, entry.rows, entry.noted)
 
         def work(start: int, stop: int) -> None:
             kernels.scatter_rows(*arrays, start, stop)
@@ -113,10 +116,10 @@ class LazyRows:
             return LazyRows(self.stored * self.stored.dtype.type(scale), 1.0, shift, totals)
         return LazyRows(self.stored, scale, shift, totals, self.journal)
 
-    def averaged(
+    def put_averaged(
         self,
         kernels: ModuleType,
-        other: LazyRows,
+        mean: LazyRows,
         words: Array,
         rows: Array,
         totals: Float64,
@@ -125,38 +128,47 @@ class LazyRows:
         rho: float,
         weight: float,
         n_threads: int,
-    ) -> LazyRows:
-        """(1 - w) mean + w target, where other becomes (1 - rho) other + rho target.
+    ) -> tuple[LazyRows, LazyRows]:
+        """This table decayed, with the given rows put in, and a mean that follows it.
 
-        The target of all words but the given ones is eta, and these become `rows` in the other
-        table. So mean + w (target - mean) is reached by
+        The table becomes (1 - rho) lambda + rho target and the mean (1 - w) mean + w target. The
+        target of all words but the given ones is eta, and lambda of these becomes `rows`. So
+        mean + w (target - mean) is reached by
 
             mean <- (1 - w) mean + w eta                                      for all words
-            mean <- mean + (w / rho) (rows - (1 - rho) other) - w eta         for the given ones
+            mean <- mean + (w / rho) (rows - (1 - rho) lambda) - w eta        for the given ones
 
         and nothing is divided by a small number while w is at most rho.
 
         Args:
-            other: before the change; its rows and totals become `rows` and `totals`.
+            mean: consumed.
+            rows, totals: lambda of the words, and its sums over all words, as they will be; rows
+                are taken over, as by `put`.
+            rho, weight: of the table, and of the mean.
         """
         gain = weight / rho
         loss = gain * (1 - rho)
-        sums = (1 - weight) * self.totals + gain * totals - loss * other.totals
-        table = self.decayed(weight, eta, sums)
-        words, scale = words.astype(np.int32, copy=False), table.scale
+        sums = (1 - weight) * mean.totals + gain * totals - loss * self.totals
+        table, mean = self.decayed(rho, eta, totals), mean.decayed(weight, eta, sums)
+        words, scale = words.astype(np.int32, copy=False), mean.scale
         factors = (
             gain / scale,
-            loss * other.scale / scale,
-            (loss * other.shift + weight * eta) / scale,
+            loss * self.scale / scale,
+            (loss * self.shift + weight * eta) / scale,
         )
-        old = table.journal.room(table.stored, words)
-        arrays = (table.stored, words, rows, other.stored, pattern, *factors, old.rows, old.noted)
+        entry = table.journal.exchange(table.stored, words, rows)
+        old = mean.journal.room(mean.stored, words)
+        arrays = (
+            mean.stored, self.stored, *factors,
+            table.stored, words, table.scale, table.shift, pattern, entry.rows, entry.noted,
+            old.rows, old.noted,
+        )  # fmt: skip
 
         def work(start: int, stop: int) -> None:
-            kernels.add_rows(*arrays, start, stop)
+            kernels.average_rows(*arrays, start, stop)
 
         threads.run(work, word_parts(words.size, n_threads), n_threads)
-        return table
+        return table, mean
 
     def rescaled(self, factor: float, pattern_sums: Float64) -> LazyRows:
         """With so many times the data, the prior's part being the same; in the same memory."""

@@ -150,7 +150,7 @@ class LdaParameters:
         """Not where rows are stored anew when the prior of their word changes."""
         return not self.eta_per_word
 
-    def averaged(
+    def commit_averaged(
         self,
         mean: LazyRows,
         lambda_: LazyRows,
@@ -159,15 +159,15 @@ class LdaParameters:
         natural: Natural,
         rho: float,
         weight: float,
-    ) -> LazyRows:
-        """(1 - w) mean + w (eta + scale s), in time for the batch's words: see `LazyRows`."""
+    ) -> tuple[LazyRows, LazyRows]:
+        """`commit`, and (1 - w) mean + w (eta + scale s): see `LazyRows.put_averaged`."""
         rows, totals = self.materialise(natural)
         kernels = self.computation.kernels
-        table = mean.averaged(
-            kernels, lambda_, batch.words, rows, totals, prior.eta, prior.pattern, rho, weight,
+        table, mean = lambda_.put_averaged(
+            kernels, mean, batch.words, rows, totals, prior.eta, prior.pattern, rho, weight,
             self.n_threads,
         )  # fmt: skip
-        return _holding(table, prior, batch, weight)
+        return _holding(table, prior, batch, rho), _holding(mean, prior, batch, weight)
 
     def with_gains(self, lambda_: LazyRows, places: Array, gains: Float64) -> LazyRows:
         """Of words that came late into a mean: so many times what the data have put in."""

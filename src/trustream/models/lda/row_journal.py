@@ -23,8 +23,8 @@ class OldRows(NamedTuple):
     Attributes:
         stored: (V, K) the table.
         words: (W,) which of its rows.
-        rows: (W, K) what they were; without rows, (0, K), nothing is noted.
-        noted: (W,) which of them are in `rows`.
+        rows: (W, K) what they were, where they are noted.
+        noted: (W,) which of them are in `rows`; without room, (0,), nothing is noted.
     """
 
     stored: Array
@@ -78,6 +78,19 @@ class RowJournal:
         entry = OldRows(stored, words, rows, np.zeros(n, bool))
         if put_back is not None:
             put_back.entries.append(entry)
+        return entry
+
+    def exchange(self, stored: Array, words: Array, rows: Array) -> OldRows:
+        """For a kernel that puts these rows in and leaves in them what was there.
+
+        The rows are left alone if nobody wants the old ones.
+        """
+        put_back = None if self._wanted is None else self._wanted()
+        if put_back is None:
+            return OldRows(stored, words, rows, np.zeros(0, bool))
+        rows = rows if rows.flags.writeable else rows.copy()
+        entry = OldRows(stored, words, rows, np.zeros(words.size, bool))
+        put_back.entries.append(entry)
         return entry
 
     def note(self, stored: Array, words: Array) -> None:

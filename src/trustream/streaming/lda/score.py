@@ -25,8 +25,9 @@ from trustream.streaming.stream_model import Score
 # Most iterations, and the change that ends them. Documents that are not settled after so many are
 # those of topics that have hardly begun.
 _N_LOCAL, _TOL = 50, 1e-4
-# Pairs of document and word whose probabilities are computed at a time.
-_AT_ONCE = 8192
+# Numbers of pairs of document and word, one for each topic, that are computed at a time: so many
+# that they stay in the cache of a core.
+_AT_ONCE = 2**16
 
 
 def score(
@@ -90,8 +91,9 @@ def _log_likelihood(
     """sum_dw m_dw log sum_k weights_dk lambda_wk, in nats."""
     documents = np.repeat(np.arange(batch.size), np.diff(batch.indptr))
     value, weights = 0.0, weights.astype(rows.dtype)
-    for first in range(0, hidden.size, _AT_ONCE):
-        part = np.flatnonzero(hidden[first : first + _AT_ONCE]) + first
+    n_pairs = max(1, _AT_ONCE // rows.shape[1])
+    for first in range(0, hidden.size, n_pairs):
+        part = np.flatnonzero(hidden[first : first + n_pairs]) + first
         of_pairs = weights.take(documents[part], axis=0), rows.take(batch.ids[part], axis=0)
         likelihood = np.einsum("ij,ij->i", *of_pairs)
         value += float(hidden[part] @ np.log(likelihood.astype(np.float64)))
