@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from pathlib import Path
@@ -92,3 +93,57 @@ def test_module_runs_as_a_program(arguments: list[str]) -> None:
     result = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr
     assert (trustream.__version__ if "--version" in arguments else "demo") in result.stdout
+
+
+_TWO_THREADS = """
+import importlib, importlib.abc, sys, threading
+
+failed = []
+threading.excepthook = lambda args: failed.append(args.exc_value)
+def loading(module):
+    return threading.Thread(target=importlib.import_module, args=["trustream.kernels." + module])
+second = loading("elementary")
+
+class Midway(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "numba.core.decorators" and second.ident is None:
+            second.start()
+            second.join(1)  # it waits for Numba, or goes ahead and spoils it
+        return None
+
+sys.meta_path.insert(0, Midway())
+first = loading("spin")
+first.start()
+first.join()
+second.join()
+assert not failed, failed
+"""
+
+
+def test_two_threads_load_kernels_at_once() -> None:
+    """A service that has just been started is asked two things at once."""
+    command = [sys.executable, "-c", _TWO_THREADS]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+
+
+def test_numba_is_imported_before_its_parts() -> None:
+    """`import numba.extending` does not wait for another thread that is at `import numba`."""
+    package = Path(trustream.__file__).parent
+    first = {path: _first_of_numba(path) for path in package.rglob("*.py")}
+    found = {path: name for path, name in first.items() if name is not None}
+    assert len(found) > 3
+    assert {path: name for path, name in found.items() if name != "numba"} == {}
+
+
+def _first_of_numba(path: Path) -> str | None:
+    """What a module imports first of Numba; None if nothing."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        else:
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        for name in names:
+            if name.partition(".")[0] == "numba":
+                return name
+    return None

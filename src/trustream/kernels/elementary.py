@@ -25,7 +25,7 @@ import math
 from functools import reduce
 
 from llvmlite import ir
-from numba.extending import intrinsic
+from numba import extending
 
 JIT = {"fastmath": True, "error_model": "numpy"}
 # Options of kernels, which Python calls, and of functions that only kernels call: a way in from
@@ -176,7 +176,7 @@ def _of_one(formula, name, doc):
         return x(x), codegen
 
     typed.__name__, typed.__doc__ = name, doc
-    return intrinsic(typed)
+    return extending.intrinsic(typed)
 
 
 exp = _of_one(_exp, "exp", "e^x for x <= 0.")
@@ -192,7 +192,7 @@ def scaled_exp_digamma(floor: dict[str, float]):
         floor: the smallest result, for "float32" and for "float64".
     """
 
-    @intrinsic
+    @extending.intrinsic
     def typed(typingctx, x, its_deficit, offset):
         def codegen(context, builder, signature, args):
             value, missing, level = (_Value(builder, arg) for arg in args)

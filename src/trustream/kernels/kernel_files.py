@@ -19,12 +19,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import IndexDataCacheFile
+import numba
 
 _KERNELS = Path(__file__).parent
 
 
-class KernelFiles(IndexDataCacheFile):
+class KernelFiles(numba.core.caching.IndexDataCacheFile):
     """The compiled forms of one function, each in a file that says what it holds.
 
     A file is written completely or not at all, and is used only by a version of Numba, for a

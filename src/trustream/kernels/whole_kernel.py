@@ -14,14 +14,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
+import numba
 
 # Compiled Python functions begin with this.
 _FUNCTION = "_ZN"
 
 
-class WholeKernelCompiler(Compiler):
+class WholeKernelCompiler(numba.core.compiler.Compiler):
     """Numba's compiler, for `pipeline_class`: other functions of a kernel become private to it."""
 
     def compile_extra(self, func):
@@ -31,7 +30,7 @@ class WholeKernelCompiler(Compiler):
         return super().compile_extra(func)
 
 
-class _WholeKernel(JITCodeLibrary):
+class _WholeKernel(numba.core.codegen.JITCodeLibrary):
     """The code of a kernel and of all that it calls."""
 
     def _finalize_final_module(self) -> None:

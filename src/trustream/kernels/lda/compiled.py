@@ -114,7 +114,8 @@ def dirichlet_terms(rows, other, terms, start, stop):
     """
     for first in range(start, stop, BLOCK):
         block = first // BLOCK
-        terms[block, :, :] = 0.0
+        for k in range(rows.shape[1]):
+            terms[block, 0, k] = terms[block, 1, k] = terms[block, 2, k] = 0.0
         for w in range(first, min(first + BLOCK, stop)):
             v = min(w, other.shape[0] - 1)
             for k in range(rows.shape[1]):

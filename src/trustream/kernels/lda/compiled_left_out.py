@@ -27,7 +27,9 @@ def leave_out(indptr, ids, put_in, weights, rows, level, extra, kept, sums, star
     n_topics, kind = rows.shape[1], rows.dtype.type
     zero, has_extra = kind(0), extra.size > 0
     for d in range(start, stop):
-        sums[d, :, :] = 0.0
+        # A loop: an assignment to a slice takes longer to compile than the rest.
+        for k in range(n_topics):
+            sums[d, 0, k] = sums[d, 1, k] = 0.0
         for i in range(indptr[d], indptr[d + 1]):
             w = ids[i]
             total = zero

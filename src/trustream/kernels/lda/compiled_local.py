@@ -147,12 +147,14 @@ def lda_local(
     prior = np.empty(width, table.dtype)
     scale = np.empty(width, table.dtype)
     moved = np.empty(width, table.dtype)
-    left = np.zeros(width, table.dtype)
+    left = np.empty(width, table.dtype)
     active = np.empty(n_topics, np.int64)
     kept = np.empty(n_topics, np.int64)
     zero = table.dtype.type(0)
     # Loops instead of slices: an assignment to a slice carries an error message, which takes longer
     # to compile than the rest.
+    for k in range(width):
+        left[k] = zero
     for d in range(start, stop):
         begin, end = indptr[d], indptr[d + 1]
         n_active = n_topics

@@ -67,9 +67,11 @@ def lda_statistics(
     row = np.empty(n_topics, table.dtype)
     for first in range(start, stop, BLOCK):
         block = first // BLOCK
-        totals[block, :] = 0.0
+        for k in range(n_topics):
+            totals[block, k] = 0.0
         for w in range(first, min(first + BLOCK, stop)):
-            row[:] = 0
+            for k in range(n_topics):
+                row[k] = 0
             for i in range(word_ptr[w], word_ptr[w + 1]):
                 weight, d = ratio[positions[i]], documents[i]
                 for k in range(n_topics):
