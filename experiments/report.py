@@ -199,8 +199,8 @@ def _facts(result: Result) -> str:
         f"`python -m experiments {result.experiment} --scale {result.scale}`: "
         f"{source.name}, {of} ({files}, SHA-256 {source.sha256[:12]}), "
         f"{seeds} {'seeds' if seeds > 1 else 'seed'}, {duration(seconds)} in all, "
-        f"trustream {versions['trustream']}"
-        f"{' at ' + ', '.join(commits) if commits else ''}, "
+        # Runs of several sessions have commits; the version is that of today.
+        f"trustream {'at ' + ', '.join(commits) if commits else versions['trustream']}, "
         f"NumPy {versions['numpy']}, Numba {versions['numba']}."
     )
     n_done = len(result.runs)
