@@ -163,6 +163,20 @@ def with_summed_entries(rows: sparse.csr_array) -> sparse.csr_array:
     return rows
 
 
+def without_zeros(rows: sparse.csr_array) -> sparse.csr_array:
+    """Return a CSR array that was checked without the zeros that it stores.
+
+    Examples
+    --------
+    >>> without_zeros(sparse.csr_array((np.array([1.0, 0.0]), [0, 1], [0, 2]), shape=(1, 2))).nnz
+    1
+    """
+    if not rows.data.all():
+        rows = rows.copy()  # the next works in place, and the arrays may be the caller's
+        rows.eliminate_zeros()
+    return rows
+
+
 def check_tokens(counts: sparse.csr_array, name: str = "X", row: str = "document") -> None:
     """Refuse documents with more tokens than `MOST_TOKENS`; counts are finite and not negative.
 

@@ -95,6 +95,7 @@ class Contents:
     def __init__(self, file: BinaryIO, size: int, name: str) -> None:
         self._file = file
         self._head = _tensor_file.read_head(file, size)
+        self._start = file.tell()
         self.header = decode_header(name, self._head.metadata)
         self.entries: Mapping[str, _tensor_file.Entry] = self._head.entries
 
@@ -106,6 +107,13 @@ class Contents:
     def arrays(self) -> dict[str, np.ndarray]:
         """All arrays, in memory of their own; can be called once."""
         return _tensor_file.read_arrays(self._file, self._head)
+
+    def array(self, name: str) -> np.ndarray:
+        """One array without the others, whose checksum is that of all and is not looked at."""
+        entry = self.entries[name]
+        self._file.seek(self._start + entry.start)
+        content = self._file.read(entry.stop - entry.start)
+        return np.frombuffer(content, np.dtype(entry.dtype).newbyteorder("<")).reshape(entry.shape)
 
 
 def write(path: PathLike, arrays: Mapping[str, np.ndarray], header: Mapping[str, Any]) -> None:

@@ -75,7 +75,7 @@ def test_how_workers_do() -> None:
         # A clock that goes fast: never less than nothing.
         meter.asked(0.5, [0.6])
         meter.asked(1.0, [0.8, 0.6])
-        meter.stepped(2.0, 50, pool)  # type: ignore[arg-type]
+        meter.stepped(2.0, 50)
     found: Any = meter.progress(pool)  # type: ignore[arg-type]
     assert found.exchange_seconds == pytest.approx(0.2)
     assert found.efficiency == pytest.approx(2.0 / (2.0 * 2))

@@ -282,6 +282,22 @@ def test_users_and_items_without_counts() -> None:
     assert np.isfinite(model.elbo(X))
 
 
+def test_stored_zeros_say_nothing() -> None:
+    """Neither in a column without counts nor elsewhere, and the given matrix stays as it is."""
+    X = COUNTS.toarray()
+    X[:, 2] = 0
+    plain = sparse.coo_array(X)
+    rows, columns = np.nonzero(X == 0)
+    some = slice(0, None, 3)
+    places = [np.r_[at, zero[some]] for at, zero in zip(plain.coords, (rows, columns), strict=True)]
+    data = np.r_[plain.data, np.zeros(rows[some].size)]
+    stored = sparse.coo_array((data, tuple(places)), shape=X.shape).tocsr()
+    n_stored = stored.nnz
+    assert n_stored > plain.nnz and 2 in stored.indices
+    assert np.array_equal(few().fit(stored).components_, few().fit(plain).components_)
+    assert stored.nnz == n_stored
+
+
 def test_extreme_counts_and_sizes() -> None:
     """A count of 2^53, one user, one item, one component."""
     huge = COUNTS.toarray()[:20]

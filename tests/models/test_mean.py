@@ -278,8 +278,8 @@ def test_an_exception_leaves_lambda_and_mean(
         state, _ = learner.step(state, batch, 60, **options)
     kept = Restorable(state)
     del state
-    before = snapshot([kept.value.lambda_, kept.value.mean, kept.value.prior])
-    tables = [kept.value.lambda_.stored, kept.value.mean.lambda_.stored]
+    before = snapshot([kept.restored().lambda_, kept.restored().mean, kept.restored().prior])
+    tables = [kept.restored().lambda_.stored, kept.restored().mean.lambda_.stored]
     stored = snapshot(tables)
 
     class Broken(Exception):
@@ -298,13 +298,13 @@ def test_an_exception_leaves_lambda_and_mean(
             if where != "nowhere":
                 patch.setattr(target, where, after(getattr(target, where)))
                 with pytest.raises(Broken):
-                    learner.step(kept.value, batch, 60, protect=kept.protect, **options)
+                    learner.step(kept.restored(), batch, 60, protect=kept.protect, **options)
             else:
-                learner.step(kept.value, batch, 60, protect=kept.protect, **options)
+                learner.step(kept.restored(), batch, 60, protect=kept.protect, **options)
         assert snapshot(tables) != stored
-        value = kept.value
+        value = kept.restored()
         assert snapshot([value.lambda_, value.mean, value.prior]) == before
-    state, _ = learner.step(kept.value, batches[4], 60, protect=kept.protect, **options)
+    state, _ = learner.step(kept.restored(), batches[4], 60, protect=kept.protect, **options)
     assert state.n_steps == 5 and state.mean is not None
 
 

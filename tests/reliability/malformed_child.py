@@ -149,7 +149,7 @@ def made_afresh(name: str, format: str, dense: np.ndarray, stored: np.ndarray) -
     One is a rating for a recommender, unless it fills a block, and takes part in random starts.
     """
     keeps = name.startswith(("lda.fit", "lda.partial_fit")) or (
-        name.startswith("recommender") and format != "bsr"
+        name.startswith(("recommender", "poisson_recommender")) and format != "bsr"
     )
     if not keeps:
         return sp.csr_array(dense)

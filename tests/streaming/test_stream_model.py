@@ -20,6 +20,9 @@ from trustream.store.records import Documents, Record
 from trustream.streaming import stream_model
 from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import load_checkpoint, load_model, load_settings, save_settings
+from trustream.streaming.retraining import retrain
+from trustream.streaming.setup import prepare
+from trustream.streaming.status import status
 from trustream.streaming.stream_model import Score, StreamModel
 
 KINDS = ["cat dog bird fish horse".split(), "bank bond rate stock coin".split()]
@@ -131,6 +134,29 @@ def test_a_mixture_is_streamed(tmp_path: Path) -> None:
         with StreamTrainer(store, model=ClusterStream()) as trainer:
             trainer.run(steps=5)
         assert "novel" in load_checkpoint(store).words
+
+
+def test_a_mixture_has_no_topics(tmp_path: Path) -> None:
+    """Neither before it is trained, nor after, nor when it was trained afresh."""
+    with open_store(tmp_path / "store.db", min_documents=1, held_out=0.1) as store:
+        store.append(records(120))
+        prepare(store, ClusterStream())
+        prepare(store, TopicStream(n_components=3), "topics")
+        assert [(listed.name, listed.n_topics) for listed in status(store).models] == [
+            ("model", None),
+            ("topics", 3),
+        ]
+        with pytest.raises(ValueError, match=r"other settings already \(clusters, trust-region\)"):
+            prepare(store, ClusterStream(n_components=4))
+        with StreamTrainer(store, model=load_settings(store), prefetch=False) as trainer:
+            trainer.run(steps=3)
+        found = status(store)
+        assert found.model.n_topics is found.models[0].n_topics is None
+        assert found.model.n_steps == 3
+        assert retrain(store, force=True).replaced
+        assert status(store).model.n_topics is None
+        assert load_checkpoint(store).names is None
+        assert len(load_checkpoint(store).topic_names.ids) == 0
 
 
 def test_settings_name_the_kind(tmp_path: Path) -> None:

@@ -133,5 +133,5 @@ class ClusterExecutor(InParts):
         self.meter.begin()
         start = time.monotonic()
         state, info = super().step(algorithm, model, state, batch, options)
-        self.meter.stepped(time.monotonic() - start, info.batch_size, self.pool)
+        self.meter.stepped(time.monotonic() - start, info.batch_size)
         return state, info

@@ -227,10 +227,8 @@ def _recipe(estimator: LatentDirichletAllocation) -> Recipe:
     estimator._validate_params()
     recipe = estimator._recipe()
     if algorithms.get(recipe.method).data != "batches":
-        raise ValueError(
-            f'learning_method is "{recipe.method}": on a cluster use "trust-region" or '
-            '"natural-gradient"'
-        )
+        others = algorithms.choice(lambda algorithm: algorithm.data == "batches", quote='"')
+        raise ValueError(f'learning_method is "{recipe.method}": on a cluster use {others}')
     asked = {
         "warm_start": estimator.warm_start,
         "validation_fraction": estimator.validation_fraction > 0,

@@ -135,13 +135,13 @@ def _ingest(
 def ingested(worker: Worker, url: str, path: str, options: dict[str, Any]) -> tuple[Any, int]:
     """Ingest a file from where the store has it; returns the result and the line it began at."""
     store: Store = worker.kept.get(("store", url), lambda: open_store(url, create=False))
-    began = _line(store, path, options)
+    began = _line(store, path)
     result = IngestResult()
     for _ in range(_MOST_OVERTAKEN):
         try:
             return _sum(result, ingest_file(store, path, **options)), began
         except FeedError as error:
-            # A worker that was given up may have added a part of the file meanwhile: go on there.
+            # A worker taken for dead may have added a part of the file meanwhile: go on there.
             if not isinstance(error.__cause__, PositionError):
                 raise
             last = error
@@ -165,10 +165,10 @@ def _start(store: Store, path: str, again: bool, options: dict[str, Any]) -> int
     """The line of a file that the store has read to; with `again` set back to its start."""
     if again:
         rewind(store, path, **_reading(options))
-    return _line(store, path, options)
+    return _line(store, path)
 
 
-def _line(store: Store, path: str, options: dict[str, Any]) -> int:
+def _line(store: Store, path: str) -> int:
     position = feed_position(store, path)
     return 0 if position is None else int(position.detail.get("line", 0))
 

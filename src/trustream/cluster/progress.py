@@ -24,7 +24,6 @@ class Meter:
         self.sent = self.received = 0
         self._exchange = self._busy = 0.0
         self._steps: list[tuple[float, float, float, int, int, int, float]] = []
-        self._before: dict[int, tuple[int, float]] = {}
 
     def begin(self) -> None:
         """A step begins; one before it may have ended in an error."""
@@ -44,7 +43,7 @@ class Meter:
         self._exchange += max(0.0, seconds - max(computed, default=0.0))
         self._busy += sum(computed)
 
-    def stepped(self, seconds: float, n_documents: int, pool: Pool) -> None:
+    def stepped(self, seconds: float, n_documents: int) -> None:
         """A step is done."""
         entry = (
             seconds, self._exchange, self._busy, n_documents, self.sent, self.received, monotonic(),

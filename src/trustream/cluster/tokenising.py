@@ -93,7 +93,7 @@ def tokenise(
     if out.exists():
         raise ValueError(f"{out} is there already: give a new folder, or remove it first")
     split = Split(Tokeniser() if tokeniser is None else tokeniser, text_column)
-    with connected(parse_address(cluster), n_cpus=workers) as ray, _data_of(ray) as data:
+    with connected(parse_address(cluster), n_cpus=workers) as ray, _ordered_data() as data:
         # Ray Data would make some two hundred tasks of a few small files.
         n_bytes = sum(path.stat().st_size for path in files)
         n_blocks = max(1, min(len(files), 1000), n_bytes // _BLOCK_BYTES)
@@ -155,7 +155,7 @@ def _check(
 
 
 @contextmanager
-def _data_of(ray: Any) -> Iterator[Any]:
+def _ordered_data() -> Iterator[Any]:
     """Ray Data that keeps the order of rows and says nothing by itself."""
     import logging
 

@@ -34,11 +34,11 @@ def has_partial_fit(estimator: Any) -> bool:
     """Whether the estimator learns from batches as they come, by its parameters."""
     method = estimator.learning_method
     if method in algorithms.names() and not algorithms.get(method).takes_batches:
+        others = algorithms.choice(lambda other: other.data in ("batches", "arrivals"), quote='"')
         # An AttributeError, so that hasattr() says no.
         raise AttributeError(
             f'learning_method="{method}" has no partial_fit: it needs all data, to visit each '
-            'batch again and again. Use fit, or "trust-region" or "streaming-vb" for data that '
-            "arrive."
+            f"batch again and again. Use fit, or {others} for data that arrive."
         )
     return True
 
@@ -312,7 +312,7 @@ class VariationalEstimator(Bounds):
         length: float,
     ) -> tuple[State, Info]:
         """One step of `partial_fit` on rows that stand for n_documents of that mean length."""
-        state = kept.value
+        state = kept.restored()
         kept.protect(generator_savepoint(rng))
         if learner.is_smoothed(state, X):
             state = learner.smoothed(state, X, rng, _WEIGHT)

@@ -251,8 +251,9 @@ class PoissonFactorization(FittedFactors):
 
     def _check_data(self, X: Any, reset: bool) -> sp.csr_array:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")
-        # In order, since the order decides the last digits of what is learned.
-        X = matrices.with_summed_entries(validation.counts(self, X, "user"))
+        # In order, since the order decides the last digits of what is learned, and without stored
+        # zeros, which say no more than others and would change where items start.
+        X = matrices.without_zeros(matrices.with_summed_entries(validation.counts(self, X, "user")))
         if self.whole_counts and X.data.dtype.kind == "f":
             broken = X.data != np.floor(X.data)
             if broken.any():

@@ -43,7 +43,7 @@ class Fitted(BaseEstimator):
         while True:
             kept = self._kept
             try:
-                return kept.value
+                return kept.restored()
             except ReplacedError:
                 if kept is self._kept:
                     raise

@@ -160,7 +160,9 @@ class RegressionEstimator(FittedRegression):
     @property
     def _is_exact(self) -> bool:
         """Whether adding up batches gives the posterior itself."""
-        return not self._grouped and not self._probit and self._method() == "streaming-vb"
+        if self._grouped or self._probit:
+            return False
+        return algorithms.get(self._method()).data == "arrivals"
 
     def _n_starts(self, size: DataSize) -> int:
         """One for each prior that is tried; a regression has one optimum."""
@@ -217,10 +219,11 @@ class RegressionEstimator(FittedRegression):
         if not old or algorithm.data == "draws":
             return None
         if algorithm.data == "arrivals":
+            others = algorithms.choice(lambda other: other.data == "batches", quote='"')
             raise ValueError(
                 f'group {old[0]!r} came before, and learning_method="{algorithm.name}" counts '
                 "each group once and for ever: give all rows of a group in one call, or use "
-                '"trust-region"'
+                f"{others}"
             )
         return group_memory.moments_of(known, groups.ids, self._n_weights)
 

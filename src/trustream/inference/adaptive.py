@@ -22,13 +22,17 @@ of this.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from trustream._schema import Array
 from trustream.array_types import Float64
 from trustream.inference.driver import Step
+from trustream.inference.memory_format import MemoryFormat
 from trustream.inference.state import Info, State
 from trustream.models.capabilities import GradientVector, require
 from trustream.models.protocol import Batch, ConjugateModel
@@ -45,6 +49,21 @@ class Averages:
     square: float
     tau: float
     count: int
+
+
+def _arrays(arrays: Mapping[str, Array], gradient: Sequence[str]) -> dict[str, Array]:
+    """Of `Averages`."""
+    shapes = [arrays[f"lambda.{name}"].shapes for name in gradient]
+    n_numbers = sum(math.prod(shape) for some in shapes for shape in some or ())
+    return {
+        "gradient": Array([(n_numbers,)]),
+        "square": Array([()], least=0.0),
+        "tau": Array([()], least=SHORTEST),
+        "count": Array([()], ("int64",), least=1.0),
+    }
+
+
+MEMORY = MemoryFormat(Averages, _arrays)
 
 
 def averaged(memory: Any, gradient: Float64) -> tuple[float, Averages]:

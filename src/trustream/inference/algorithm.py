@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from trustream.inference import driver
+from trustream.inference.memory_format import MemoryFormat
 from trustream.inference.restoring import together
 from trustream.inference.state import Info, State
 from trustream.models.protocol import Rows
@@ -99,7 +100,12 @@ class Algorithm(ABC):
         has_population: whether lambda may stand for more data points than there are.
         takes_batches: whether single batches can be learned from as they come.
         takes_parts: whether all steps are on batches, which may be in parts.
+        gains_from_small_batches: whether many steps on small batches are better than few steps on
+            large ones.
+        later_steps_need_less: whether local steps may be shorter once components have come apart,
+            and pairs fewer once they are found.
         batch_size, n_inner: of a step, where neither the user nor the model has a say.
+        memory: what it keeps in `State.memory` after a fit or a step, for files; None if nothing.
     """
 
     name: ClassVar[str]
@@ -109,8 +115,11 @@ class Algorithm(ABC):
     has_population: ClassVar[bool] = False
     takes_batches: ClassVar[bool] = True
     takes_parts: ClassVar[bool] = True
+    gains_from_small_batches: ClassVar[bool] = False
+    later_steps_need_less: ClassVar[bool] = False
     batch_size: ClassVar[int | None] = None
     n_inner: ClassVar[int | None] = None
+    memory: ClassVar[MemoryFormat | None] = None
 
     def init(self, model: Any, prior: Any, rng: np.random.Generator, start: Start | None) -> State:
         """The state before the first step."""
@@ -134,6 +143,10 @@ class Algorithm(ABC):
         self, model: Any, state: State, batch: Any, options: StepOptions
     ) -> tuple[State, Info]:
         """Learn from one batch, priors included; `state` is consumed."""
+
+    def divided(self) -> Algorithm:
+        """The algorithm whose steps each part of a batch takes for itself; this one, if none is."""
+        return self
 
     def steps_per_pass(self, n_documents: int, batch_size: int) -> int:
         """Steps that one pass over the data takes."""

@@ -79,6 +79,7 @@ class BatchVB(TrustRegion):
     """Passes over all data until the bound is level; single batches get trust-region steps."""
 
     name, data, has_rate, takes_parts = "batch", "all", False, False
+    gains_from_small_batches = later_steps_need_less = False
 
     def steps_per_pass(self, n_documents: int, batch_size: int) -> int:
         """A pass is a step."""

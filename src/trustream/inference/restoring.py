@@ -6,7 +6,7 @@ a state between steps keeps it as a `Restorable`, and has the step say, before i
 anything, how to put that back:
 
     with kept.lock:
-        new, info = step(kept.value, protect=kept.protect)
+        new, info = step(kept.restored(), protect=kept.protect)
         kept = Restorable(new)  # the step is done with this assignment, and not before
 
 An exception before the last line leaves `kept` with what puts the old value back, and whoever asks
@@ -39,7 +39,7 @@ class Restorable(Generic[T]):
     >>> kept = Restorable(numbers)
     >>> kept.protect(lambda: numbers.__setitem__(0, 1))
     >>> numbers[0] = 100
-    >>> kept.value
+    >>> kept.restored()
     [1, 2, 3]
     """
 
@@ -52,8 +52,7 @@ class Restorable(Generic[T]):
         # One attribute, so that an interrupt comes before a change of both or after it.
         self._now: tuple[T, tuple[Undo, ...]] | None = (value, ())
 
-    @property
-    def value(self) -> T:
+    def restored(self) -> T:
         """The value, put back first if a step has begun to overwrite it."""
         with self.lock:
             value, undos = self._current
@@ -75,7 +74,7 @@ class Restorable(Generic[T]):
 
         >>> kept = Restorable([1, 2, 3])
         >>> kept.replaced()
-        >>> kept.value
+        >>> kept.restored()
         Traceback (most recent call last):
         ...
         trustream.inference.restoring.ReplacedError: the model has learned since this was taken ...
@@ -91,7 +90,7 @@ class Restorable(Generic[T]):
         return self._now
 
     def __reduce__(self) -> Any:
-        return Restorable, (self.value,)
+        return Restorable, (self.restored(),)
 
 
 def together(*undos: Undo) -> Undo:

@@ -17,6 +17,7 @@ class StochasticAlgorithm(Algorithm):
 
     has_rate = True
     has_population = True
+    memory = adaptive.MEMORY
 
     @abstractmethod
     def update(self, options: StepOptions) -> Step:

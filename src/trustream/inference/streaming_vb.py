@@ -29,13 +29,16 @@ random start. `tests/inference/test_word_by_word.py` shows both.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from trustream._schema import Array
 from trustream.array_types import Float64
 from trustream.inference.algorithm import Algorithm, Start, StepOptions
+from trustream.inference.memory_format import MemoryFormat
 from trustream.inference.state import Info, State, advance
 from trustream.models.capabilities import LearnablePriors, PosteriorAddition, has, require
 from trustream.models.dirichlet_evidence import DirichletEvidence
@@ -55,6 +58,17 @@ class Draws:
 
     log_sum: Float64
     count: float
+
+
+def _arrays(arrays: Mapping[str, Array], gradient: Sequence[str]) -> dict[str, Array]:
+    """Of `Draws`."""
+    return {
+        "log_sum": Array(arrays["prior.alpha"].shapes),
+        "count": Array([()], ("float64", "int64"), least=0.0),
+    }
+
+
+MEMORY = MemoryFormat(Draws, _arrays)
 
 
 def init(model: ConjugateModel, prior: Any) -> State:
@@ -152,6 +166,7 @@ class StreamingVB(Algorithm):
 
     name, data = "streaming-vb", "arrivals"
     batch_size, n_inner = 1_000, 100
+    memory = MEMORY
 
     def init(self, model: Any, prior: Any, rng: np.random.Generator, start: Start | None) -> State:
         """lambda_0 = eta, whatever the start: that is for the first batch."""

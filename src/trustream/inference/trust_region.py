@@ -17,7 +17,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any, NamedTuple
 
-from trustream.inference.algorithm import StepOptions
+from trustream.inference.algorithm import Algorithm, StepOptions
 from trustream.inference.driver import Step
 from trustream.inference.state import Info, State, advance
 from trustream.inference.stochastic import StochasticAlgorithm
@@ -154,7 +154,16 @@ class TrustRegion(StochasticAlgorithm):
     """Algorithm 1 of the paper."""
 
     name = "trust-region"
+    gains_from_small_batches = True
+    later_steps_need_less = True
 
     def update(self, options: StepOptions) -> Step:
         """`step` with its settings filled in."""
         return partial(step, n_inner=options.n_inner, **options.local)
+
+    def divided(self) -> Algorithm:
+        """Each part solves its own subproblem."""
+        # Not at the top: it is made of what stands here.
+        from trustream.inference.divided import DividedTrustRegion
+
+        return DividedTrustRegion()

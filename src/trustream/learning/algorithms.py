@@ -7,9 +7,12 @@ commands then take its name.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from trustream.inference.algorithm import Algorithm
 from trustream.inference.batch import BatchVB
 from trustream.inference.memoized import Memoized
+from trustream.inference.memory_format import MemoryFormat
 from trustream.inference.natural_gradient import NaturalGradient
 from trustream.inference.streaming_batch import StreamingBatch
 from trustream.inference.streaming_vb import StreamingVB
@@ -41,6 +44,31 @@ def streaming() -> list[str]:
     ['trust-region', 'natural-gradient', 'streaming-vb', 'streaming-batch']
     """
     return [algorithm.name for algorithm in ALGORITHMS if algorithm.data != "all"]
+
+
+def choice(accepts: Callable[[Algorithm], bool], quote: str = "") -> str:
+    """Names of the algorithms that are accepted, for messages that say what to use.
+
+    >>> choice(lambda algorithm: algorithm.takes_parts)
+    'trust-region, natural-gradient or streaming-vb'
+    >>> print(choice(lambda algorithm: algorithm.data == "batches", quote='"'))
+    "trust-region" or "natural-gradient"
+    """
+    found = [f"{quote}{algorithm.name}{quote}" for algorithm in ALGORITHMS if accepts(algorithm)]
+    return " or ".join(filter(None, [", ".join(found[:-1]), *found[-1:]]))
+
+
+def memories() -> dict[str, MemoryFormat]:
+    """What algorithms keep beside lambda, by the name in a file.
+
+    >>> list(memories())
+    ['Averages', 'Draws']
+    """
+    found: dict[str, MemoryFormat] = {}
+    for algorithm in ALGORITHMS:
+        if algorithm.memory is not None:
+            found.setdefault(algorithm.memory.memory_type.__name__, algorithm.memory)
+    return found
 
 
 def get(name: str) -> Algorithm:

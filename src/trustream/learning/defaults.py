@@ -164,7 +164,7 @@ def for_topics(
     first = late = None
     if max_doc_update_iter is not None:
         effort = Effort(n_inner, max_doc_update_iter)
-    elif algorithm.name != "trust-region":
+    elif not algorithm.later_steps_need_less:
         effort = Effort(n_inner, _LOCAL_FIRST)
     else:
         effort = Effort(n_inner, _LOCAL_LATER)
@@ -177,7 +177,7 @@ def for_topics(
         max_doc_topics = n_components // 10 if n_components >= _MANY_TOPICS else n_components
     batch_tokens: float = max(_BATCH_TOKENS, _BATCH_TOKENS_PER_TOPIC * n_components)
     least_part, least_steps, least_documents = _LEAST_PART, LEAST_STEPS, 1
-    if algorithm.name == "trust-region" and not is_seeded:
+    if algorithm.gains_from_small_batches and not is_seeded:
         batch_tokens = small_batch_tokens(n_components)
         least_part = _LEAST_TOKENS_PER_TOPIC * n_components / batch_tokens
         least_steps = max(LEAST_STEPS, _STEPS_PER_PASS * max_iter)

@@ -16,14 +16,10 @@ from trustream.inference.algorithm import Algorithm, StepOptions
 from trustream.inference.divided import (
     DividedBatch,
     DividedModel,
-    DividedTrustRegion,
     PartsHere,
 )
 from trustream.inference.state import Info, State
 from trustream.models.protocol import Rows
-
-# Algorithms of which parts can take a step of their own, and how.
-_DIVIDED: dict[str, Algorithm] = {"trust-region": DividedTrustRegion()}
 
 
 class Executor(Protocol):
@@ -90,7 +86,7 @@ class InParts:
     ) -> tuple[State, Info]:
         """The algorithm's step, shared by the parts or taken by each of them."""
         if self.exact_steps is not None and state.n_steps >= self.exact_steps:
-            algorithm = _DIVIDED.get(algorithm.name, algorithm)
+            algorithm = algorithm.divided()
         return algorithm.step(self.model(model), state, batch, options)
 
 

@@ -90,9 +90,10 @@ class Learner:
     def __post_init__(self) -> None:
         recipe = self.recipe
         if recipe.n_parts > 1 and not self.algorithm.takes_parts:
+            others = algorithms.choice(lambda algorithm: algorithm.takes_parts)
             raise ValueError(
                 f"n_parts is {recipe.n_parts}, and {recipe.method} goes through all data block by "
-                "block: use trust-region, natural-gradient or streaming-vb, or n_parts=1"
+                f"block: use {others}, or n_parts=1"
             )
         if self.executor is None:
             here = (

@@ -7,16 +7,15 @@ a file claims is compared with the model's `StateFormat` before anything is made
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from trustream._schema import Array, Rule, integer, number, one_of, optional
-from trustream.inference.adaptive import SHORTEST, Averages
+from trustream._schema import Array, Rule, integer, number, one_of, optional, shown, text
+from trustream.inference.memory_format import MemoryFormat
 from trustream.inference.state import NONE_LATE, LateParts, Mean, State
-from trustream.inference.streaming_vb import Draws
+from trustream.learning import algorithms
 from trustream.models.factorization import FactorPrior, FactorRows
 from trustream.models.factorization.validity import check_factors
 from trustream.models.hmm import (
@@ -41,15 +40,13 @@ from trustream.models.mixture.gaussian_validity import check_gaussians
 
 Table = dict[str, Array]
 
-# What algorithms keep beside lambda, by the name in a file.
-MEMORIES: dict[str, Any] = {"Averages": Averages, "Draws": Draws}
 # As large as priors that users give may be.
 MOST_SMOOTHING = 1e30
 # Of a file's header.
 HEADER: dict[str, Rule] = {
     "n_steps": integer(0),
     "n_seen": integer(0),
-    "memory": optional(one_of(MEMORIES)),
+    "memory": optional(text),
     "population": number(above=0.0),
     "smoothing": Rule(
         lambda value: type(value) is float and 0 < value <= MOST_SMOOTHING,
@@ -84,7 +81,11 @@ class StateFormat(NamedTuple):
     check: Callable[[Any, Any], None] = lambda lambda_, prior: None
 
     def table(self, header: Mapping[str, Any]) -> Table:
-        """All arrays of a state with that header."""
+        """All arrays of a state with that header.
+
+        Raises:
+            ValueError: no algorithm has the memory that the header names.
+        """
         table = dict(self.arrays)
         if "mean" in header:
             parts = {name: rule for name, rule in table.items() if name.startswith("lambda.")}
@@ -103,20 +104,9 @@ class StateFormat(NamedTuple):
             }
         # Files of versions without other algorithms say nothing of a memory.
         memory = header.get("memory")
-        if memory == "Averages":
-            shapes = [self.arrays[f"lambda.{name}"].shapes for name in self.gradient]
-            n_numbers = sum(math.prod(shape) for some in shapes for shape in some or ())
-            table |= {
-                "memory.gradient": Array([(n_numbers,)]),
-                "memory.square": Array(ONE, least=0.0),
-                "memory.tau": Array(ONE, least=SHORTEST),
-                "memory.count": Array(ONE, ("int64",), least=1.0),
-            }
-        elif memory == "Draws":
-            table |= {
-                "memory.log_sum": Array(self.arrays["prior.alpha"].shapes),
-                "memory.count": Array(ONE, ("float64", "int64"), least=0.0),
-            }
+        if memory is not None:
+            parts = _memory(memory).arrays(self.arrays, self.gradient)
+            table |= {f"memory.{name}": rule for name, rule in parts.items()}
         return table
 
 
@@ -234,7 +224,12 @@ def _components(mixture: StateFormat) -> Table:
 
 
 def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """(arrays, header) that hold all of a state."""
+    """(arrays, header) that hold all of a state.
+
+    Raises:
+        ValueError: no algorithm has this memory, so that a file could not be read again.
+    """
+    memory = None if state.memory is None else _memory_name(state.memory)
     parts = {"lambda": state.lambda_, "prior": state.prior, "memory": state.memory}
     if state.mean is not None:
         parts["mean"] = state.mean.lambda_
@@ -248,7 +243,6 @@ def to_arrays(state: State) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         if part is not None
         for key, value in _fields(part).items()
     }
-    memory = None if state.memory is None else type(state.memory).__name__
     header: dict[str, Any] = {
         "n_steps": int(state.n_steps),
         "n_seen": int(state.n_seen),
@@ -283,7 +277,7 @@ def from_arrays(
         prior = _seeded(prior, _rebuilt(SeedRows, arrays, "seeds"), lambda_)
     format.check(lambda_, prior)
     kind = header.get("memory")
-    memory = None if kind is None else _rebuilt(MEMORIES[kind], arrays, "memory")
+    memory = None if kind is None else _rebuilt(_memory(kind).memory_type, arrays, "memory")
     mean = None
     if "mean" in header:
         late = _rebuilt(LateParts, arrays, "late") if "late" in header else NONE_LATE
@@ -293,6 +287,28 @@ def from_arrays(
         _check_late(mean)
     rest = header.get("population"), header.get("share", 1.0), header.get("smoothing"), mean
     return State(lambda_, prior, header["n_steps"], header["n_seen"], memory, *rest)
+
+
+def _memory(name: str) -> MemoryFormat:
+    """The memory of that name in a file, or a ValueError."""
+    known = algorithms.memories()
+    if name not in known:
+        expected = one_of(known).expected
+        raise ValueError(f"memory in the header is {shown(name)}, expected {expected}, or nothing")
+    return known[name]
+
+
+def _memory_name(memory: Any) -> str:
+    """The name by which files can be read again that hold this memory, or a ValueError."""
+    name = type(memory).__name__
+    known = algorithms.memories().get(name)
+    if known is None or known.memory_type is not type(memory):
+        raise ValueError(
+            f"cannot save the memory {name}, which could not be read again: let the attribute "
+            "`memory` of its algorithm say what it holds, by a name that no other memory has, and "
+            "list the algorithm in trustream.learning.algorithms"
+        )
+    return name
 
 
 def _seeded(prior: Any, seeds: SeedRows, lambda_: Any) -> LdaPrior:

@@ -16,10 +16,11 @@ capability          what it computes                                     algorit
 `LateGains`         more weight for parts of a mean that came late       what is shown
 `Smoothing`         the eta that predicts documents which are left out   what is shown
 `Dividing`          s as a sum over parts of a batch                     steps in parts
+`Seeding`           the prior without its seeds                          what is shown
 =================== ==================================================== ========================
 
-All but learnable priors, late gains, smoothing and dividing follow from eta and the family where a
-Natural is all of lambda: `DenseModel` has them.
+All but learnable priors, late gains, smoothing, dividing and seeding follow from eta and the family
+where a Natural is all of lambda: `DenseModel` has them.
 """
 
 from __future__ import annotations

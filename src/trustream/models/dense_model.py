@@ -7,7 +7,7 @@ the family's log-normaliser a(lambda) and its gradient E_q[t(beta)],
     KL(q_lambda || q_other) = <E_q[t], lambda - other> - a(lambda) + a(other),
 
 so that a model says what its prior, its family and its local beliefs are, and has all capabilities
-of `models.capabilities` but learnable priors, late gains and smoothing.
+of `models.capabilities` but learnable priors, late gains, smoothing, dividing and seeding.
 """
 
 from __future__ import annotations

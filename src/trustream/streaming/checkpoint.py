@@ -90,6 +90,11 @@ class Checkpoint:
     last_score: float | None = None
     names: TopicNames | None = None
 
+    @property
+    def topic_names(self) -> TopicNames:
+        """Ids of the topics by row, also where none are kept."""
+        return self.names or TopicNames.of(self.model.n_topics or 0)
+
     def to_bytes(self) -> bytes:
         """As a safetensors file with a JSON header."""
         arrays, state = state_arrays.to_arrays(self.state)
@@ -176,8 +181,7 @@ def _names(values: Any, model: StreamModel) -> TopicNames | None:
         return None
     check_values(values, _TOPICS, "the topics")
     names = TopicNames.from_json({**values, "labels": {}})
-    n_topics = model.settings().get("n_components")
-    return names if n_topics is None else names.checked(n_topics)
+    return names if model.n_topics is None else names.checked(model.n_topics)
 
 
 def _clock(values: Any) -> Clock:

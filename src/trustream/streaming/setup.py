@@ -172,10 +172,10 @@ def prepare(store: Store, model: StreamModel, name: str = DEFAULT_NAME) -> None:
     check_model_name(name)
     before = load_settings(store, name)
     if before is not None and before != model:
-        settings = before.settings()
+        kind = before.kind if before.n_topics is None else f"{before.n_topics} topics"
         raise ValueError(
             f"{store.name} has a model {name!r} with other settings already "
-            f"({settings.get('n_components')} topics, {settings.get('method')}): "
+            f"({kind}, {before.recipe.method}): "
             "choose another store, or add a model by another name (--model NAME)"
         )
     save_settings(store, model, name)

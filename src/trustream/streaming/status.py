@@ -140,13 +140,13 @@ def _n_topics(store: Store, name: str, model: ModelStatus | None) -> int | None:
     if model is not None:
         return model.n_topics
     prepared = load_settings(store, name)
-    return None if prepared is None else prepared.settings().get("n_components")
+    return None if prepared is None else prepared.n_topics
 
 
 def _model_status(checkpoint: Checkpoint, totals: Totals) -> ModelStatus:
     model = checkpoint.model
     return ModelStatus(
-        n_topics=model.settings().get("n_components"),
+        n_topics=model.n_topics,
         n_steps=checkpoint.state.n_steps,
         rho=learning_rate(model, checkpoint.clock, totals),
         last_score=checkpoint.last_score,

@@ -67,6 +67,11 @@ class StreamModel(ABC):
     score_every: int
     score_documents: int
 
+    @property
+    def n_topics(self) -> int | None:
+        """Number of topics; None for a model that has none."""
+        return None
+
     @abstractmethod
     def settings(self) -> dict[str, Any]:
         """All that decides the model's path, as JSON can hold it."""
@@ -131,6 +136,8 @@ class StreamModel(ABC):
 
 T = TypeVar("T", bound=type[StreamModel])
 _KINDS: dict[str, type[StreamModel]] = {}
+# The kind of a model that nobody has named: topics.
+_USUAL = "lda"
 
 
 def register(cls: T) -> T:
@@ -139,21 +146,39 @@ def register(cls: T) -> T:
     return cls
 
 
+def usual(**settings: Any) -> StreamModel:
+    """A model of the kind that is learned unless somebody gives another: topics.
+
+    Raises:
+        ValueError: the settings are wrong.
+
+    >>> usual(n_components=20).n_topics
+    20
+    """
+    return _kinds()[_USUAL](**settings)
+
+
 def from_json(values: Mapping[str, Any]) -> StreamModel:
     """The model that `to_json` wrote down.
 
     Raises:
         ValueError: no such kind of model is registered, or its settings are wrong.
     """
-    # Not at the top: what it registers is made of what stands here.
-    importlib.import_module("trustream.streaming.lda.model")
+    kinds = _kinds()
     # Settings of versions that knew one kind of model do not name it.
-    kind = values.get("kind", "lda") if isinstance(values, Mapping) else "lda"
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise ValueError(f"there is no kind of model {kind!r}: known are {', '.join(_KINDS)}")
-    return _KINDS[kind].from_settings(values)
+    kind = values.get("kind", _USUAL) if isinstance(values, Mapping) else _USUAL
+    if not isinstance(kind, str) or kind not in kinds:
+        raise ValueError(f"there is no kind of model {kind!r}: known are {', '.join(kinds)}")
+    return kinds[kind].from_settings(values)
 
 
 def to_json(model: StreamModel) -> dict[str, Any]:
     """Kind and settings of a model."""
     return {"kind": model.kind, **model.settings()}
+
+
+def _kinds() -> dict[str, type[StreamModel]]:
+    """Classes of models by their kind."""
+    # Not at the top: what it registers is made of what stands here.
+    importlib.import_module("trustream.streaming.lda.model")
+    return _KINDS

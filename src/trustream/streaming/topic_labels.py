@@ -50,7 +50,7 @@ def change_labels(
 
 
 def _names(checkpoint: Checkpoint, content: bytes | None, name: str) -> TopicNames:
-    names = checkpoint.names or TopicNames.of(checkpoint.model.settings()["n_components"])
+    names = checkpoint.topic_names
     labels = _labels(content or b"{}", name)
     return names.with_labels({i: labels[str(i)] for i in names.ids if str(i) in labels})
 

@@ -19,7 +19,6 @@ from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
 from trustream.streaming.engine import Engine, Here
 from trustream.streaming.held_model import HeldModel
-from trustream.streaming.lda.model import TopicStream
 from trustream.streaming.published import DEFAULT_NAME, as_estimator
 from trustream.streaming.saved_names import CLUSTER
 from trustream.streaming.steps import Steps, StreamInfo
@@ -108,7 +107,7 @@ class StreamTrainer(Steps):
             # After the lease was taken: nobody else saves another one now.
             checkpoint = self.held.load()
             if checkpoint is None:
-                model = model or TopicStream(**options)
+                model = model or stream_model.usual(**options)
                 self._training = Training(store, model, self.n_threads, self.engine)
             else:
                 asked = options if model is None else stream_model.to_json(model)

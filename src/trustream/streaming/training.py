@@ -105,7 +105,7 @@ class Training:
     @property
     def learned(self) -> Learned:
         """What was learned up to the last whole step."""
-        return self._kept.value
+        return self._kept.restored()
 
     @property
     def n_words(self) -> int:
@@ -115,7 +115,7 @@ class Training:
     def step(self, drawn: Drawn, documents: DrawnDocuments) -> Info:
         """Learn from a batch whose words were followed."""
         recipe, totals, kept = self.model.recipe, drawn.totals, self._kept
-        learned = kept.value
+        learned = kept.restored()
         clock = learned.clock or Clock.start(totals)
         looks = clock.looks(totals)
         rng, learner = self._others, self._learner()
@@ -156,7 +156,7 @@ class Training:
         its column, which stands for another word now.
         """
         words, kept, model = self._words, self._kept, self.model
-        learned = kept.value  # first: an interrupted call is undone here
+        learned = kept.restored()  # first: an interrupted call is undone here
         changes = words.changes(self._store, documents.newest_vocabulary)
         if changes is not None:
             kept.protect(words.savepoint(changes))

@@ -31,7 +31,7 @@ def partial_fit(lda: Any, counts: Any, new: Sequence[str], seed: int) -> None:
     wider = Restorable(stream.follow(lda._state, changes))
     # The step may overwrite old rows, whose memory both have: asking for the wider state puts them
     # back.
-    lda._kept.protect(lambda: wider.value)
+    lda._kept.protect(lambda: wider.restored())
     draft._kept, draft.n_features_in_ = wider, n_old + len(new)
     # They are of other columns; who counted knows the words.
     draft._forget_words()

@@ -128,6 +128,11 @@ class TopicStream(StreamModel):
             chosen = defaults.for_stream(self.n_components, **options)
             object.__setattr__(self, "recipe", chosen)
 
+    @property
+    def n_topics(self) -> int:
+        """Number of topics."""
+        return self.n_components
+
     # --- settings
 
     def settings(self) -> dict[str, Any]:
