@@ -202,7 +202,7 @@ def test_examples_of_the_page(client: httpx.Client, tmp_path: Path) -> None:
     assert json.loads(document)["time"] == 1717113600.0
     assert len(json.loads(topics)["items"]) == 2
     assert json.loads(inferred)["documents"][0]["n_known"] == 2
-    assert json.loads(deleted) == {"n_deleted": 1}
+    assert json.loads(deleted) == {"n_deleted": 1, "overwritten": True}
     assert json.loads(status)["totals"]["documents"] == 62
     assert events.startswith("retry: 1000\nid: ") and "event: totals" in events
 

@@ -11,7 +11,8 @@ import pytest
 
 from tests.service.clients import problem, until
 from tests.service.conftest import N_DOCUMENTS
-from trustream.store import open_store
+from trustream.service.documents_in import record_problem
+from trustream.store import Record, RecordError, open_store
 from trustream.tokenisers import CustomTokeniser
 
 LINES = {"Content-Type": "application/x-ndjson"}
@@ -46,7 +47,8 @@ def test_appended_documents_are_in_the_store(
     assert words_of(address, "one") == {"bird": 1}
     found = client.get("/api/v1/documents/x%2Fy").json()
     assert found["id"] == "x/y" and [word["word"] for word in found["words"]] == ["fish"]
-    assert client.delete("/api/v1/documents/x/y").json() == {"n_deleted": 1}
+    deleted = client.delete("/api/v1/documents/x/y").json()
+    assert deleted == {"n_deleted": 1, "overwritten": "://" not in address}
     problem(client.delete("/api/v1/documents/x/y"), 404, "no-document")
     problem(client.get("/api/v1/documents/x%2Fy"), 404, "no-document")
 
@@ -103,7 +105,7 @@ def test_a_repeated_request_adds_nothing(client: httpx.Client, path: str) -> Non
 @pytest.mark.parametrize(
     ("value", "field", "says"),
     [
-        ({"text": "cat"}, None, "has no id"),
+        ({"text": "cat"}, "id", "has no id"),
         ({"id": "a"}, None, "none of text, tokens and counts"),
         ({"id": "a", "text": "x", "tokens": []}, None, "has text and tokens"),
         ({"id": "a", "text": 7}, "text", "expected a string"),
@@ -111,6 +113,10 @@ def test_a_repeated_request_adds_nothing(client: httpx.Client, path: str) -> Non
         ({"id": "x" * 501, "text": "x"}, "id", "give it 1 to 500"),
         ({"id": "a\0", "text": "x"}, "id", "NUL"),
         ({"id": "a", "tokens": ["cat", 7]}, "tokens", "expected a string"),
+        ({"id": "a", "tokens": "cat"}, "tokens", "expected a list"),
+        ({"id": "a", "tokens": ["x" * 501]}, "tokens", "has 501 characters"),
+        ({"id": "a", "counts": ["cat"]}, "counts", "expected an object"),
+        ({"id": "a", "counts": {"": 1}}, "counts", "has 0 characters"),
         ({"id": "a", "counts": {"cat": 0}}, "counts", "whole number from 1 on"),
         ({"id": "a", "counts": {"cat": 2**31}}, "counts", "at most"),
         ({"id": "a", "text": "x", "time": "soon"}, "time", "ISO date"),
@@ -136,8 +142,46 @@ def test_a_wrong_document_is_refused_by_its_field(
         )
         fault = found["errors"][0]
         assert fault.get("line", 2) == 2 and fault.get("index", 1) == 1
-        assert says in fault["message"]
+        assert says in fault["message"] and fault["field"] == field
     problem(client.get("/api/v1/documents/good"), 404, "no-document")
+
+
+@pytest.mark.parametrize("kind", [None, LINES])
+def test_what_the_store_refuses_is_told_by_its_field(
+    client: httpx.Client, kind: dict[str, str] | None
+) -> None:
+    """A count that is too large together with what the document has already."""
+    most = json.dumps({"id": "a", "counts": {"cat": 2**31 - 1}}).encode()
+    headers = kind or {"Content-Type": "application/json"}
+    assert client.post("/api/v1/documents", content=most, headers=headers).is_success
+    answer = client.post("/api/v1/documents", content=most, headers=headers)
+    (fault,) = problem(answer, 422, "invalid-document")["errors"]
+    assert (fault["field"], fault["index"]) == ("counts", 0)
+    assert "would occur 4294967294 times" in fault["message"]
+
+
+@pytest.mark.parametrize(
+    ("record", "field"),
+    [
+        (Record("", ["a"]), "id"),
+        (Record("a", [""]), None),
+        (Record("a", [""], text="A text"), "text"),
+        (Record("a", {"": 1}), "counts"),
+        (Record("a", {"b": 0}), "counts"),
+        (Record("a", ["b"], float("nan")), "time"),
+        (Record("a", ["b"], append_id=""), "append_id"),
+        (Record("a", ["b"], replace=1), "replace"),  # type: ignore[arg-type]
+        (Record("a", ["b"], title=7), "title"),  # type: ignore[arg-type]
+    ],
+)
+def test_fields_of_records_that_the_store_refuses(
+    path: str, record: Record, field: str | None
+) -> None:
+    good = Record("good", ["cat"])
+    with open_store(path) as store, pytest.raises(RecordError) as caught:
+        store.append([good, record])
+    (fault,) = record_problem(caught.value, [good, record]).errors
+    assert fault == {"field": field, "message": caught.value.problem, "index": 1}
 
 
 def test_malformed_bodies(client: httpx.Client) -> None:

@@ -54,7 +54,7 @@ def test_through_the_api(
             found = client.delete("/api/v1/document", params={"id": id})
         else:
             found = _raw(client, "DELETE", id)
-        assert found.json() == {"n_deleted": 1}, id
+        assert found.json() == {"n_deleted": 1, "overwritten": True}, id
     assert ids_of(path) == before
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 
@@ -123,6 +124,31 @@ def test_a_reader_in_the_way_is_told(file: Path, monkeypatch: pytest.MonkeyPatch
         assert SECRETS[1] not in documents(store)
         assert store.erase()
         assert traces(file, *SECRETS) == []
+
+
+def test_others_append_while_a_reader_is_waited_for(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trustream.store.document_store._TO_ERASE", 3.0)
+    done: list[bool] = []
+    with open_store(file) as store, open_store(file) as writer, open_store(file) as reader:
+        fill(store, 50)
+
+        def while_reading() -> float:
+            list(reader._database.stream("SELECT count(*) FROM document"))
+            store.append([Record("a", ["x"])])
+            erasing = threading.Thread(target=lambda: done.append(store.erase()))
+            erasing.start()
+            slowest, n = 0.0, 0
+            while erasing.is_alive():
+                began = time.monotonic()
+                writer.append([Record(f"n{n}", ["x"])])
+                slowest, n = max(slowest, time.monotonic() - began), n + 1
+                time.sleep(0.02)
+            return slowest
+
+        assert reader._database.run(while_reading, write=False) < 2.0
+    assert done == [False]
 
 
 def test_words_leave_and_come_back(address: str) -> None:

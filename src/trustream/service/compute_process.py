@@ -45,7 +45,7 @@ class _Call:
 class ComputeProcess:
     """A process that does what `Computing` can, see `computing.Compute`.
 
-    If it dies, what it was at is done again by a new one; all of it only reads.
+    If it dies, what it was at is done again by a new one: all of it may be done twice.
 
     Args:
         task: what it computes with.

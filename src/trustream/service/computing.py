@@ -34,7 +34,7 @@ from trustream.topic_names import UnknownTopicError
 
 # What may be asked for.
 OPERATIONS = (
-    "load", "report", "document", "infer", "proportions", "search", "find_topic", "parse",
+    "load", "report", "document", "infer", "proportions", "search", "find_topic", "parse", "forget",
 )  # fmt: skip
 
 
@@ -115,9 +115,9 @@ class Computing:
         self._task = task
         self._model: LiveModel | None = None
         self._loading = threading.Lock()
-        # Records are made one after the other, and reports beside all else.
+        # Records are made one after the other, reports and what changes models beside all else.
         readers = Readers(task.store, task.n_threads)
-        others = {name: Readers(task.store, 1) for name in ("parse", "report")}
+        others = {name: Readers(task.store, 1) for name in ("parse", "report", "forget")}
         self._threads = {name: others.get(name, readers) for name in OPERATIONS}
         self._documents_in = DocumentsIn()
 
@@ -224,6 +224,12 @@ class Computing:
     ) -> Sequence[Record]:
         """Records of a body, see `DocumentsIn`."""
         return self._documents_in.read(store, body, kind, idempotency_key, before)
+
+    def forget(self, store: Store) -> int:
+        """Take words out of saved models that no document has any more; how many there were."""
+        from trustream.streaming.forgetting import forget_lost_words
+
+        return forget_lost_words(store)[1]
 
     def _live(self, store: Store) -> LiveModel:
         if self._model is None:

@@ -16,6 +16,7 @@ from trustream.service.compute_process import ComputeProcess
 from trustream.service.computing import Compute, Computing, ComputingTask
 from trustream.service.documents_in import Before, DocumentsIn, is_for_compiled_code
 from trustream.service.events import Events
+from trustream.service.forgetting import Forgetter
 from trustream.service.problem_error import ProblemError
 from trustream.service.published_model import no_model, unreadable_model
 from trustream.service.rate_limit import RateLimit
@@ -52,6 +53,7 @@ class Context:
             self.store_settings = store.settings
             self.title, self._name = store_title(store), store.name
         self._compute = self._computing()
+        self.forgetter = Forgetter(settings.store, self.compute)
         self.watcher = Watcher(settings, self.events, self._compute)
         self.trainer = self._trainer() if settings.train else None
         # What the store keeps of tokens, by the version that was read.
@@ -72,9 +74,10 @@ class Context:
         self.events.stop()
         loop = asyncio.get_running_loop()
         self.watcher.end()
+        self.forgetter.stop()
         ends = [
             self._compute.close, self.watcher.join, self._parser.close, self.appender.close,
-            self.readers.close,
+            self.forgetter.close, self.readers.close,
         ]  # fmt: skip
         if self.trainer is not None:
             ends.insert(0, self.trainer.stop)

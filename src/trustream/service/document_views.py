@@ -18,7 +18,7 @@ from trustream.topics.coloured_text import coloured_text
 if TYPE_CHECKING:
     from trustream.models.lda.batch import CountRows
     from trustream.service.shown_report import ShownReport
-    from trustream.topics.document_view import DocumentView
+    from trustream.topics.inference import TopicProportion
 
 # Topics of a document that are listed.
 _TOPICS = 20
@@ -47,7 +47,7 @@ def view_document(store: Store, model: LiveModel | None, key: str) -> dict[str, 
 
         batch = stored_document(store, model.topics.words, key)
         (view,) = view_documents(model.topics, batch)
-        topics = _topics(model, view, _TOPICS) if view.words else []
+        topics = _topics(model, view.topics[:_TOPICS]) if view.words else []
         topic_of = {word.word: (word.topic, max(word.phi)) for word in view.words}
         if kept is not None and model.tokenise is not None:
             segments = _segments(model, kept.text, topic_of)
@@ -72,6 +72,7 @@ def inferred_texts(
     """The topics of texts, see `schemas.InferredText`."""
     from trustream.topics.document_view import view_documents
     from trustream.topics.documents import DocumentBatch, read
+    from trustream.topics.inference import document_topics
 
     tokenise = _tokeniser(model)
     words = [tokenise(text) for text in texts]
@@ -81,11 +82,9 @@ def inferred_texts(
     if not with_words:
         for part in read(model.topics, DocumentBatch(counts)):
             for theta, known in zip(part.proportions, part.lengths.tolist(), strict=True):
-                order = np.argsort(-theta, kind="stable")[: top if known else 0].tolist()
-                topics = [
-                    {"topic": ids[k], "label": model.label(ids[k]), "proportion": number(theta[k])}
-                    for k in order
-                ]
+                row = len(found)
+                one = document_topics(row, None, theta, ids, top, len(words[row]), known)
+                topics = _topics(model, one.topics)
                 found.append({"topics": topics, "n_known": known, "words": None, "segments": None})
     else:
         for text, view in zip(
@@ -94,7 +93,7 @@ def inferred_texts(
             topic_of = {word.word: (word.topic, max(word.phi)) for word in view.words}
             found.append(
                 {
-                    "topics": _topics(model, view, top) if view.words else [],
+                    "topics": _topics(model, view.topics[:top]) if view.words else [],
                     "n_known": view.n_tokens,
                     "words": [_word(w.word, w.count, topic_of) for w in view.words],
                     "segments": _segments(model, text, topic_of),
@@ -188,14 +187,14 @@ def _tokeniser(model: LiveModel) -> Any:
     return model.tokenise
 
 
-def _topics(model: LiveModel, view: DocumentView, top: int) -> list[dict[str, Any]]:
+def _topics(model: LiveModel, found: Sequence[TopicProportion]) -> list[dict[str, Any]]:
     return [
         {
-            "topic": found.topic,
-            "label": model.label(found.topic),
-            "proportion": number(found.proportion),
+            "topic": one.topic,
+            "label": model.label(one.topic),
+            "proportion": number(one.proportion),
         }
-        for found in view.topics[:top]
+        for one in found
     ]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from trustream.feeds.errors import InvalidValue
+from trustream.feeds.errors import InvalidValue, field_name
 from trustream.feeds.items import Item
 from trustream.feeds.json_lines import json_record, parsed
 from trustream.feeds.options import MAX_DEPTH, Options
@@ -26,13 +26,10 @@ from trustream.topics.time_bins import FARTHEST
 LINES = "application/x-ndjson"
 # Faults that are told of, at most.
 _MOST_FAULTS = 20
-_MILLISECONDS = "divide milliseconds by 1000"
 # Bytes of a body from which on compiled code pays.
 _LARGE = 20_000
 # Lines with this field are read one by one; also if its letters are escaped.
 _REPLACE = re.compile(rb'"replace"|\\u00[4-7]', re.IGNORECASE)
-# What feeds call a field that is wrong, and its name in JSON.
-_FIELDS = {"the text": "text", "the tokens": "tokens", "a token": "tokens", "the counts": "counts"}
 
 
 class Before(NamedTuple):
@@ -104,7 +101,7 @@ def _of_lines(body: bytes, lines: ReceivedLines, before: Before) -> Sequence[Rec
         for item in lines.items(body):
             if isinstance(item, Item) and item.bad is not None:
                 line = before.n_lines + item.line
-                faults.append(_fault(item.bad.field, item.bad.problem, line=line))
+                faults.append(_fault(item.bad.name, item.bad.problem, line=line))
                 if len(faults) == _MOST_FAULTS:
                     break
             else:
@@ -131,7 +128,7 @@ def _of_values(
                 raise value
             records.append(_record(value, options))
         except InvalidValue as error:
-            faults.append(_fault(error.args[0], str(error), line, place))
+            faults.append(_fault(error.name, str(error), line, place))
             if len(faults) == _MOST_FAULTS:
                 break
     if faults:
@@ -144,9 +141,19 @@ def _check_times(records: Sequence[Record], before: Before) -> None:
     times = records.times if isinstance(records, CodedRecords) else [r.time for r in records]
     for place, time in enumerate(times or ()):
         if time is not None and abs(time) > FARTHEST:
-            message = f"the time is {time:g}, expected seconds since 1970; {_MILLISECONDS}"
+            error = _far(time)
             place += before.n_records
-            raise _refusal([{"field": "time", "message": message, "index": place}], before)
+            raise _refusal([_fault(error.name, str(error), index=place)], before)
+
+
+def _far(time: float) -> InvalidValue:
+    return InvalidValue(
+        f"is {time:g}",
+        field="the time",
+        expected="seconds since 1970",
+        advice="divide milliseconds by 1000",
+        name="time",
+    )
 
 
 def _with_ids(records: Sequence[Record], key: str, first: int) -> Sequence[Record]:
@@ -164,10 +171,13 @@ def _id(given: str | None, key: str, place: int) -> str:
     return f"{key}:{place}" if given is None else given
 
 
-def record_problem(error: RecordError, before: Before = NOTHING) -> ProblemError:
+def record_problem(
+    error: RecordError, records: Sequence[Record], before: Before = NOTHING
+) -> ProblemError:
     """The refusal of records that the store cannot take."""
-    index = None if error.index is None else before.n_records + error.index
-    return _refusal([{"field": None, "message": str(error.problem), "index": index}], before)
+    name = field_name(error, records[error.index])
+    index = before.n_records + error.index
+    return _refusal([_fault(name, error.problem, index=index)], before)
 
 
 def reading_options(store: Store) -> Options:
@@ -188,6 +198,7 @@ def _no_tokeniser(text: str) -> Sequence[str]:
         expected="tokens or counts",
         advice="a Python function or package that the service lacks makes words of this store's "
         "texts; trustream tokeniser STORE sets another",
+        name="text",
     )
 
 
@@ -195,14 +206,14 @@ def _record(value: Any, options: Options) -> Record:
     record = json_record(value, options)
     replaces = value.get("replace", False)
     if not isinstance(replaces, bool):
-        raise InvalidValue(f"is {replaces!r:.60}", field="replace", expected="true or false")
+        found = f"is {replaces!r:.60}"
+        raise InvalidValue(found, field="replace", expected="true or false", name="replace")
     if record.time is not None and abs(record.time) > FARTHEST:
-        raise InvalidValue(
-            f"is {record.time:g}", field="time", expected="seconds since 1970", advice=_MILLISECONDS
-        )
+        raise _far(record.time)
     title = value.get("title")
     if title is not None and not isinstance(title, str):
-        raise InvalidValue(f"is a {type(title).__name__}", field="title", expected="a string")
+        found = f"is a {type(title).__name__}"
+        raise InvalidValue(found, field="title", expected="a string", name="title")
     return replace(record, replace=True) if replaces else record
 
 
@@ -216,8 +227,7 @@ def _values(body: bytes) -> list[tuple[int | None, int | None, Any]]:
     try:
         value = parsed(text, MAX_DEPTH)
     except InvalidValue as error:
-        verb = "" if str(error).startswith("has ") else "is "
-        raise ProblemError(400, "malformed-body", f"the body {verb}{error}") from None
+        raise ProblemError(400, "malformed-body", f"the body cannot be read: {error}") from None
     if isinstance(value, list):
         return [(None, place, one) for place, one in enumerate(value)]
     return [(None, None, value)]
@@ -235,12 +245,8 @@ def _parsed_lines(body: bytes, n_before: int) -> Iterator[tuple[int | None, int 
 
 
 def _fault(
-    named: str | None, message: str, line: int | None = None, index: int | None = None
+    field: str | None, message: str, line: int | None = None, index: int | None = None
 ) -> dict[str, Any]:
-    field = named
-    if named is not None:
-        field = "counts" if named.startswith("the count of") else _FIELDS.get(named, named)
-        field = field.removeprefix("the ")
     fault: dict[str, Any] = {"field": field, "message": message}
     if line is not None:
         fault["line"] = line

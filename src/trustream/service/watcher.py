@@ -120,7 +120,7 @@ class Watcher:
         self._look_at_trainer(trainer_status(store, self._settings.model))
         if self.totals is not None:
             self._history.note(store, self.totals, self.model, self.report)
-        # The last good model would be lost with what is given up, and who looks at a page goes on.
+        # The last good model would be lost with the process, and who looks at a page goes on.
         if not self.is_refused and not self._events.n_listeners:
             self._compute.rest()
 

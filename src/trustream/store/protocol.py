@@ -391,7 +391,7 @@ class Store(Leasing, Protocol):
             content: the bytes.
             time: in seconds since 1970.
             every: widths of slots in seconds. With several, there is a history for each of them,
-                so that a fine one can be given up earlier than a coarse one.
+                so that a fine one can be dropped earlier than a coarse one.
 
         Returns in how many slots it was noted.
         """

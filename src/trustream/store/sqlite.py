@@ -256,6 +256,8 @@ class SqliteDatabase(SqliteTables):
             while self._execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 if time.monotonic() > start + wait:
                     return False
+                # It keeps others from writing while it waits for those who read.
+                time.sleep(_SLICE)
         except sqlite3.Error as error:
             raise explained(error, self.name, "changed", self._patience) from error
         return True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass, replace
 
 from trustream.store.protocol import Store
 from trustream.streaming.checkpoint import Checkpoint
+from trustream.streaming.lost_words import lost_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ def forget(
     n_append_ids = 0
     if append_ids_before is not None:
         n_append_ids = store.expire_append_ids(append_ids_before)
-    models, n_words = _without_lost_words(store)
+    models, n_words = forget_lost_words(store)
     return Forgotten(
         n_documents,
         tuple(unknown),
@@ -85,38 +86,52 @@ def forget(
     )
 
 
-def _without_lost_words(store: Store) -> tuple[list[str], int]:
-    """Take words out of saved models that the vocabulary lacks; names of models, and how many."""
-    known = {word for word in store.vocabulary().words if word is not None}
+def forget_lost_words(store: Store) -> tuple[list[str], int]:
+    """Take words out of saved models that no document has; names of models, and how many words."""
     models, n_words = [], 0
-    for name in store.saved_names():
-        change = _Change(name, lambda word: word in known)
-        store.change_saved(name, change)
-        if change.is_model:
-            models.append(name)
+    for name, lost in lost_words(store).items():
+        if lost:
+            change = _Change(name, lost)
+            # What takes long is done before others have to wait for it.
+            content = store.load(name)
+            if content is not None:
+                change.prepare(content)
+            store.change_saved(name, change)
             n_words += change.n_words
+        models.append(name)
     return models, n_words
 
 
 class _Change:
-    """Changes the bytes of a model; those of anything else are left alone."""
+    """Takes words out of the bytes of a model; bytes of anything else are left alone."""
 
-    def __init__(self, name: str, is_known: Callable[[str], bool]) -> None:
-        self._name, self._is_known = name, is_known
-        self.is_model, self.n_words = False, 0
+    def __init__(self, name: str, lost: Set[str]) -> None:
+        self._name, self._lost = name, lost
+        self._prepared: tuple[bytes, bytes | None] | None = None
+        self.n_words = 0
+
+    def prepare(self, content: bytes) -> None:
+        """Make what `content` is changed into, in case that nobody changes it before."""
+        self._prepared = content, self._changed(content)
 
     def __call__(self, content: bytes) -> bytes | None:
+        if self._prepared is None or self._prepared[0] != content:
+            self.prepare(content)
+        assert self._prepared is not None
+        return self._prepared[1]
+
+    def _changed(self, content: bytes) -> bytes | None:
+        self.n_words = 0
         try:
             checkpoint = Checkpoint.from_bytes(content, self._name)
         except ValueError:
             return None
-        self.is_model = True
         words = list(checkpoint.words)
-        lost = [i for i, word in enumerate(words) if word is not None and not self._is_known(word)]
-        self.n_words = len(lost)
-        if not lost:
+        columns = [column for column, word in enumerate(words) if word in self._lost]
+        if not columns:
             return None
-        for column in lost:
+        for column in columns:
             words[column] = None
-        state = checkpoint.model.follow(checkpoint.state, [(column, None) for column in lost])
+        state = checkpoint.model.follow(checkpoint.state, [(column, None) for column in columns])
+        self.n_words = len(columns)
         return replace(checkpoint, state=state, words=words).to_bytes()

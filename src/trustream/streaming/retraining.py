@@ -30,7 +30,6 @@ from trustream.streaming.stream_model import Score
 from trustream.streaming.trainer import StreamTrainer
 from trustream.streaming.training import Training
 from trustream.streaming.training_run import TrainingProgress, nothing_to_learn
-from trustream.topic_names import TopicNames
 
 # How much worse, in nats per word, a model may be and still be called as good.
 TOLERANCE = 0.01
@@ -212,11 +211,10 @@ def retrain(
 
 def _renewed(checkpoint: Checkpoint, old: Checkpoint | None) -> Checkpoint:
     """The new model, whose topics have ids that none of the old ones had."""
-    n_topics = checkpoint.model.settings().get("n_components")
+    n_topics = checkpoint.model.n_topics
     if old is None or n_topics is None:
         return checkpoint
-    before = old.names or TopicNames.of(old.model.settings()["n_components"])
-    return replace(checkpoint, names=before.renewed(n_topics))
+    return replace(checkpoint, names=old.topic_names.renewed(n_topics))
 
 
 def _learn(

@@ -128,7 +128,7 @@ async def _append(
     try:
         done = await context.appender.append(records)
     except RecordError as error:
-        raise record_problem(error, before) from None
+        raise record_problem(error, records, before) from None
     request.app.state.metrics.appended(done)
     return {
         "n_records": done.n_records,

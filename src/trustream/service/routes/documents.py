@@ -110,7 +110,10 @@ async def read_document_by_id(request: Request, id: AnyKey) -> Response:
     dependencies=[Depends(administering)],
 )
 async def delete_document(request: Request, id: Key) -> Response:
-    """Delete a document, with its text; what the model has learned from it stays."""
+    """Delete a document, its text, and words that only it had, also from saved models.
+
+    What models have learned from it about other words stays.
+    """
     return await _delete(request, id)
 
 
@@ -140,12 +143,14 @@ async def _read(request: Request, id: str) -> Response:
 
 async def _delete(request: Request, id: str) -> Response:
     context = context_of(request)
-    n_deleted = 0
-    if name_fault(id) is None:
-        n_deleted = await context.appender.run(lambda store: store.delete([id]))
+    if name_fault(id) is not None:
+        raise _no_document(context, id)
+    n_deleted = await context.appender.run(lambda store: store.delete([id]))
+    # Also if there is none: whoever got no answer sends the request again.
+    overwritten = await context.forgetter.forget()
     if not n_deleted:
         raise _no_document(context, id)
-    return answer(request, {"n_deleted": n_deleted})
+    return answer(request, {"n_deleted": n_deleted, "overwritten": overwritten})
 
 
 @router.post(

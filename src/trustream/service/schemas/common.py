@@ -19,7 +19,9 @@ class Answer(BaseModel):
 class Fault(Answer):
     """One thing that is wrong with a request."""
 
-    field: str | None = Field(description="the field, as in `counts` or `texts[3]`; None for all")
+    field: str | None = Field(
+        description="the field, as in `counts` or `texts[3]`; None for all, or if it is not known"
+    )
     message: str
     line: int | None = Field(None, description="line of a stream of lines, from 1 on")
     index: int | None = Field(None, description="place in a list of documents, from 0 on")

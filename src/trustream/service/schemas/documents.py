@@ -73,6 +73,10 @@ class Appended(Answer):
 
 class Deleted(Answer):
     n_deleted: int
+    overwritten: bool = Field(
+        description="whether nothing of it is in the log of a SQLite store any more; false on "
+        "PostgreSQL, whose files are the server's"
+    )
 
 
 class InferenceRequest(BaseModel):
