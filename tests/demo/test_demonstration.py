@@ -7,6 +7,7 @@ import json
 import math
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -42,7 +43,9 @@ def planted_tree(folder: Path, n: int = 300) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("terminal_", [False, True])
-def test_run_from_end_to_end(tmp_path: Path, terminal_: bool) -> None:
+def test_run_from_end_to_end(
+    tmp_path: Path, terminal_: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = Console(file=io.StringIO(), width=100, height=40, force_terminal=terminal_)
     folder = tmp_path / "sources"
     folder.mkdir()
@@ -73,6 +76,14 @@ def test_run_from_end_to_end(tmp_path: Path, terminal_: bool) -> None:
     assert "equally likely words (the perplexity)" in printed.replace("\n", " ")
     if terminal_:
         assert "over time" in printed and "used most in" in printed
+    else:
+        monkeypatch.chdir(tmp_path)
+        pasted = re.findall(r"^  \S*trustream (.*)$", printed, re.MULTILINE)
+        assert len(pasted) == 2
+        for line in pasted:
+            done = CliRunner().invoke(main, shlex.split(line))
+            assert done.exit_code == 0, done.output
+        assert (tmp_path / "topics.html").is_file()
     with open_store(store, create=False) as found:
         labels = stored_topics(found).names.labels
         assert {topic: label.split(":")[0] for topic, label in labels.items()} == {

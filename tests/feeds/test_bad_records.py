@@ -81,8 +81,9 @@ def test_a_bad_record_is_a_value_with_fields(tmp_path: Path) -> None:
     path.write_text(
         '{"id": "a", "counts": {"x": -1}}\n{"id": "", "tokens": []}\n{"id": "a", "tokens": ["x"]}\n'
     )
-    count = BadRecord("x.jsonl", 1, "the count of 'x'", "is -1", "a whole number from 1 on")
-    name = BadRecord("x.jsonl", 2, "id", "has 0 characters", advice="give it 1 to 500")
+    expected = "a whole number from 1 on"
+    count = BadRecord("x.jsonl", 1, "the count of 'x'", "is -1", expected, name="counts")
+    name = BadRecord("x.jsonl", 2, "id", "has 0 characters", advice="give it 1 to 500", name="id")
     long = BadRecord("x.jsonl", 3, found="longer than 10 bytes", advice="max_bytes allows more")
     assert [item.bad for item in read(path)] == [count, name, None]
     assert [item.bad for item in read(path, max_bytes=10)][2] == long
@@ -95,6 +96,17 @@ def test_a_bad_record_is_a_value_with_fields(tmp_path: Path) -> None:
         assert result.bad_records == (count, name)
         assert result.problems == (str(count), str(name))
         assert [item.bad for item in heard] == [count, name]
+
+
+def test_the_field_that_a_store_refuses(tmp_path: Path) -> None:
+    """What is wrong only with what the store has already."""
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"id": "a", "counts": {"x": 2147483647}}\n')
+    with new_store(tmp_path) as store:
+        assert ingest(store, path).n_records == 1
+        with pytest.raises(BadRecordError, match="would occur 4294967294 times") as error:
+            ingest(store, path, again=True, replace=False)
+        assert (error.value.bad.name, error.value.bad.field) == ("counts", None)
 
 
 def test_putting_a_bad_line_right(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 import re
 from typing import Any
 
@@ -40,21 +41,34 @@ BAD = {
     "token of another type": (Record("a", ["b", 3]), "word 3 is of type int; give a string"),
     "no token": (Record("a", [None]), "word None is of type NoneType"),
     "token that is a list": (Record("a", ["b", ["c"]]), "word ['c'] is of type list"),
-    "count of zero": (Record("a", {"b": 0}), "word 'b' has the count 0; counts are whole numbers"),
-    "negative count": (Record("a", {"b": -1}), "has the count -1"),
-    "fraction": (Record("a", {"b": 1.5}), "has the count 1.5"),
-    "whole float": (Record("a", {"b": 2.0}), "has the count 2.0"),
-    "truth": (Record("a", {"b": True}), "has the count True"),
-    "text as count": (Record("a", {"b": "2"}), "has the count '2'"),
-    "too large a count": (Record("a", {"b": MAX_COUNT + 1}), f"from 1 to {MAX_COUNT}"),
-    "far too large a count": (Record("a", {"b": 10**30}), f"from 1 to {MAX_COUNT}"),
+    "count of zero": (Record("a", {"b": 0}), "the count of 'b' is 0, expected a whole number"),
+    "negative count": (Record("a", {"b": -1}), "is -1, expected a whole number from 1 on"),
+    "fraction": (Record("a", {"b": 1.5}), "is 1.5, expected"),
+    "whole float": (Record("a", {"b": 2.0}), "is 2.0, expected"),
+    "truth": (Record("a", {"b": True}), "is True, expected"),
+    "text as count": (Record("a", {"b": "2"}), "is '2', expected"),
+    "too large a count": (Record("a", {"b": MAX_COUNT + 1}), f"expected {MAX_COUNT} at most"),
+    "far too large a count": (Record("a", {"b": 10**30}), f"expected {MAX_COUNT} at most"),
     "sum too large": (Record("good", {"word": MAX_COUNT}), "would occur 2147483649 times"),
-    "time that is none": (Record("a", ["b"], math.nan), "time is nan; give seconds since 1970"),
+    "time that is none": (
+        Record("a", ["b"], math.nan),
+        "the time is nan, expected seconds since 1970",
+    ),
     "time without end": (Record("a", ["b"], math.inf), "time is inf"),
     "time as text": (Record("a", ["b"], "now"), "time is 'now'"),
+    "time as truth": (Record("a", ["b"], True), "time is True"),
+    "time too far away": (Record("a", ["b"], 10**400), "expected seconds since 1970 or None"),
     "empty append id": (Record("a", ["b"], append_id=""), "append id '' has 0 characters"),
     "append id of another type": (Record("a", ["b"], append_id=3), "append id 3 is of type int"),
 }
+# What is wrong with those that have good words.
+FIELDS = {
+    "empty key": "key", "long key": "key", "key with NUL": "key", "key of half a character": "key",
+    "key of another type": "key", "no record": None, "time that is none": "time",
+    "time without end": "time", "time as text": "time", "time as truth": "time",
+    "time too far away": "time", "empty append id": "append_id",
+    "append id of another type": "append_id",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", BAD)
@@ -69,6 +83,8 @@ def test_a_bad_record(address: str, name: str) -> None:
                 Position("feed", 1),
             )
         assert caught.value.index == 1
+        assert caught.value.field == FIELDS.get(name, "words")
+        assert pickle.loads(pickle.dumps(caught.value)).field == caught.value.field
         assert str(caught.value).startswith("record 1: ")
         assert everything(store) == before
         assert store.position("feed") is None

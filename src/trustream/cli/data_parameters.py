@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from trustream.cli.completion import file_names
-from trustream.cli.file_parameters import InputFile, InputOrStandardInput
+from trustream.cli.file_parameters import InputFile
 from trustream.cli.tokeniser_parameters import taken_tokeniser, tokeniser_options
 
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 FORMATS = ("jsonl", "text", "csv", "parquet", "uci", "ldac", "mediawiki")
 
 model_argument = click.argument("model", metavar="MODEL_OR_STORE", shell_complete=file_names)
-
-
-data_argument = click.argument("data", type=InputOrStandardInput())
 
 
 def vocabulary_option(command: Callable[..., Any]) -> Callable[..., Any]:

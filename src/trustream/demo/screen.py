@@ -146,7 +146,7 @@ class Screen:
             "were taken meanwhile. Everything is in one file, which other commands can use:"
         )
         store = shlex.quote(str(result.store))
-        for command in (f"topics {store} --info", f"report {store} -o topics.html"):
+        for command in (f"topics {store} --info", f"report {store} topics.html"):
             out.print(Text(shown(f"  {program} {command}")), soft_wrap=True)
 
     def _say(self, text: str) -> None:

@@ -54,9 +54,7 @@ def as_counts(counts: Any, name: str = "counts", may_be_empty: bool = False) -> 
             "do not weight or normalise the counts"
         )
     result = sparse.csr_array((whole, given.indices, given.indptr), shape=given.shape)
-    if not whole.all():
-        result = result.copy()  # eliminate_zeros works in place; the arrays may be the caller's
-        result.eliminate_zeros()
+    result = matrices.without_zeros(result)
     if not may_be_empty and result.nnz == 0:
         raise ValueError(
             f"{name} has {result.shape[0]} documents and no tokens: there is nothing to score"

@@ -16,7 +16,8 @@ from trustream.feeds.items import Item, Items, Mark, make_item
 from trustream.feeds.lines import Line, read_line_records, read_lines
 from trustream.feeds.options import Options
 from trustream.feeds.sources import Source
-from trustream.feeds.validation import make_count, make_record, short_repr
+from trustream.feeds.validation import make_count, make_record
+from trustream.store.limits import short_repr
 from trustream.store.records import Record
 
 # A document's words are kept until its last line, or until there are so many.

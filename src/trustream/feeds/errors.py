@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from trustream.feeds.results import IngestResult
+    from trustream.store.errors import RecordError
+    from trustream.store.records import Record
 
 
 class FeedError(ValueError):
@@ -24,6 +27,8 @@ class BadRecord:
         found: what is said of it: "is -1", "has no id"; None if only what was expected is known.
         expected: what should have been there, if there is something to say.
         advice: what to do about it, if there is something to say.
+        name: of the field that is wrong, for programs: "counts" where `field` is "the count of
+            'cat'"; None if it is the record itself, or the format has no fields.
 
     >>> bad = BadRecord("pets.jsonl", 7, "the count of 'cat'", "is -1", "a whole number from 1 on")
     >>> str(bad)
@@ -36,6 +41,7 @@ class BadRecord:
     found: str | None = None
     expected: str | None = None
     advice: str | None = None
+    name: str | None = None
 
     @property
     def problem(self) -> str:
@@ -53,6 +59,9 @@ class BadRecord:
 class InvalidValue(ValueError):
     """Raised while a record is made, if what it is made of is wrong; `bad_record` says where.
 
+    Attributes:
+        name: of the field that is wrong, for programs, as in `BadRecord`.
+
     >>> raise InvalidValue("has 0 characters", field="id", advice="give it 1 to 500")
     Traceback (most recent call last):
     ...
@@ -66,9 +75,11 @@ class InvalidValue(ValueError):
         field: str | None = None,
         expected: str | None = None,
         advice: str | None = None,
+        name: str | None = None,
     ) -> None:
         # Nothing is made of these until somebody asks: files may be full of bad records.
-        super().__init__(field, found, expected, advice)
+        super().__init__(field, found, expected, advice, name)
+        self.name = name
 
     def at(self, file: str, line: int) -> BadRecord:
         """The bad record of a file."""
@@ -101,6 +112,24 @@ def bad_record(error: InvalidValue | MemoryError, file: str, line: int) -> BadRe
         found="needs more memory than there is",
         advice="a lower max_bytes refuses such records",
     )
+
+
+def field_name(error: RecordError, record: Record) -> str | None:
+    """The name of the field of a feed or a request for which a store refuses a record.
+
+    None if it is not known: words of a text and tokens are the same to a store.
+
+    >>> from trustream.store import Record, RecordError
+    >>> field_name(RecordError(0, "too many words", "words"), Record("a", {"cat": 2}))
+    'counts'
+    """
+    if error.field == "key":
+        return "id"
+    if error.field != "words":
+        return error.field
+    if isinstance(record.words, Mapping):
+        return "counts"
+    return None if record.text is None else "text"
 
 
 def too_long(max_bytes: int) -> InvalidValue:

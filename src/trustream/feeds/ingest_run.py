@@ -8,7 +8,7 @@ from itertools import islice
 
 from trustream.feeds.blocks import ENDS
 from trustream.feeds.documents_before import DocumentsBefore
-from trustream.feeds.errors import BadRecord, BadRecordError, FeedError
+from trustream.feeds.errors import BadRecord, BadRecordError, FeedError, field_name
 from trustream.feeds.feed import Feed
 from trustream.feeds.items import Item, Mark
 from trustream.feeds.positions import Identity
@@ -108,7 +108,8 @@ class Run:
             except RecordError as error:
                 pending = list(each(self.pending))
                 item = pending[error.index]
-                bad = BadRecord(self.feed.source.name, item.line, found=error.problem)
+                name = None if item.record is None else field_name(error, item.record)
+                bad = BadRecord(self.feed.source.name, item.line, found=error.problem, name=name)
                 if not self.skip:
                     # What stands before it can be kept.
                     del pending[error.index :]

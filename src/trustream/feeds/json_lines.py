@@ -135,7 +135,7 @@ def _content(value: dict[str, Any], column: str) -> Any:
         if not isinstance(content, str | list | dict):
             found = f"is a {type(content).__name__}"
             expected = "a string, a list of tokens, or an object of counts"
-            raise InvalidValue(found, field=column, expected=expected)
+            raise InvalidValue(found, field=column, expected=expected, name=column)
         return content
     there = [field for field in _CONTENTS if field in value]
     if len(there) != 1:
@@ -146,7 +146,7 @@ def _content(value: dict[str, Any], column: str) -> Any:
     kind, field, verb, expected = _CONTENTS[there[0]]
     if not isinstance(content, kind):
         found = f"{verb} a {type(content).__name__}"
-        raise InvalidValue(found, field=field, expected=expected)
+        raise InvalidValue(found, field=field, expected=expected, name=there[0])
     return content
 
 
@@ -160,7 +160,7 @@ def _field(value: dict[str, Any], path: str) -> Any:
 
 
 def _no_field(value: dict[str, Any], name: str) -> InvalidValue:
-    return InvalidValue(f"has no {name}", advice=f"its fields are {_listed(value)}")
+    return InvalidValue(f"has no {name}", advice=f"its fields are {_listed(value)}", name=name)
 
 
 def _listed(value: dict[str, Any]) -> str:

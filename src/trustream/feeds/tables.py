@@ -19,10 +19,10 @@ from trustream.feeds.validation import (
     make_record,
     make_time,
     make_words,
-    short_repr,
     unexpected,
     with_text,
 )
+from trustream.store.limits import short_repr
 from trustream.store.records import Record
 
 
@@ -57,7 +57,8 @@ def read_document_table(
                 raise too_long(options.max_bytes)
             content = make_words(options.tokenise, content)
         elif not isinstance(content, list):
-            raise unexpected("the text", content, "a string or a list of tokens")
+            expected = "a string or a list of tokens"
+            raise unexpected("the text", content, expected, options.text_column)
         time = _time(values, options.time_column)
         record = make_record(key, content, time, max_words=options.max_words)
         if not options.keep_text:
@@ -117,7 +118,7 @@ def make_rating(values: Mapping[str, Any], columns: RatingColumns) -> Rating:
         except (TypeError, ValueError, OverflowError):
             rating = math.nan
         if not math.isfinite(rating):
-            raise unexpected("the rating", values[columns.rating], "a number")
+            raise unexpected("the rating", values[columns.rating], "a number", columns.rating)
     return Rating(user, item, rating, _time(values, columns.timestamp))
 
 

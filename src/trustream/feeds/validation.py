@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import math
-import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -18,13 +17,17 @@ from typing import Any
 from trustream.feeds.errors import InvalidValue
 from trustream.feeds.options import MAX_WORDS, Options
 from trustream.store.coded_words import CodedWords
-from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, character_fault, text_fault
+from trustream.store.limits import (
+    MAX_CHARACTERS,
+    MAX_COUNT,
+    character_fault,
+    count_fault,
+    short_repr,
+    text_fault,
+    time_fault,
+)
 from trustream.store.records import Record
 from trustream.word_order import OrderedWords
-
-_SHORT = reprlib.Repr()
-_SHORT.maxlevel = 2
-_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
 
 
 def make_record(
@@ -105,8 +108,8 @@ def make_name(what: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
-        raise unexpected(what, value, "a string or a whole number")
-    _check_text(what, value)
+        raise unexpected(what, value, "a string or a whole number", what)
+    _check_text(what, value, what)
     return value
 
 
@@ -149,46 +152,57 @@ def make_time(value: Any) -> float:
             seconds = float(value)
     except (ValueError, OverflowError):
         pass
-    if not math.isfinite(seconds):
-        raise unexpected("the time", value, "seconds since 1970 or an ISO date")
+    fault = time_fault(seconds)
+    if fault is not None:
+        raise unexpected("the time", value, f"{fault[1]} or an ISO date", "time")
     return seconds
 
 
-def make_count(what: str, value: Any) -> int:
+def make_count(what: str, value: Any, name: str | None = None) -> int:
     """A positive integer that the store can hold.
+
+    Args:
+        what: what an error calls it.
+        value: what it is made of.
+        name: of its field, for programs.
 
     >>> make_count("the count", 3)
     3
     """
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise unexpected(what, value, "a whole number from 1 on")
-    if value > MAX_COUNT:
-        raise unexpected(what, value, f"{MAX_COUNT} at most")
-    return value
+    fault = count_fault(value)
+    if fault is not None:
+        found, expected = fault
+        raise InvalidValue(found, field=what, expected=expected, name=name)
+    return int(value)
 
 
 def _counts(words: Mapping[Any, Any]) -> dict[str, int]:
-    _tokens(list(words))
+    _tokens(list(words), "counts")
     counts = words.values()
     # Quick where all is well, which it nearly always is.
     if not (set(map(type, counts)) <= {int} and 1 <= min(counts, default=1)) or (
         max(counts, default=1) > MAX_COUNT
     ):
-        for word, count in words.items():
-            make_count(f"the count of {word!r}", count)
+        return {
+            word: make_count(f"the count of {word!r}", count, "counts")
+            for word, count in words.items()
+        }
     return dict(words)
 
 
-def _tokens(words: Any) -> Sequence[str]:
+def _tokens(words: Any, name: str = "tokens") -> Sequence[str]:
     if not isinstance(words, list | tuple):
         raise InvalidValue(
-            f"are {short_repr(words)}", field="the tokens", expected="a list of strings"
+            f"are {short_repr(words)}",
+            field="the tokens",
+            expected="a list of strings",
+            name=name,
         )
     try:
         joined = "".join(words)
     except TypeError:
         wrong = next(word for word in words if not isinstance(word, str))
-        raise unexpected("a token", wrong, "a string") from None
+        raise unexpected("a token", wrong, "a string", name) from None
     # All at once, which is much quicker; one by one where one of them may be wrong.
     if (
         "" in words
@@ -196,35 +210,21 @@ def _tokens(words: Any) -> Sequence[str]:
         or character_fault(joined) is not None
     ):
         for word in words:
-            _check_text("a token", word)
+            _check_text("a token", word, name)
     return words
 
 
-def _check_text(field: str, text: str) -> None:
+def _check_text(field: str, text: str, name: str) -> None:
     fault = text_fault(text)
     if fault is not None:
         found, advice = fault
-        raise InvalidValue(found, field=field, advice=advice)
+        raise InvalidValue(found, field=field, advice=advice, name=name)
 
 
-def unexpected(field: str, value: Any, expected: str) -> InvalidValue:
-    """The error for a value that is not what was expected.
+def unexpected(field: str, value: Any, expected: str, name: str | None = None) -> InvalidValue:
+    """The error for a value that is not what was expected; `name` is that of its field.
 
     >>> unexpected("the rating", "much", "a number")
     InvalidValue("the rating is 'much', expected a number")
     """
-    return InvalidValue(f"is {short_repr(value)}", field=field, expected=expected)
-
-
-def short_repr(value: Any) -> str:
-    """A value as it is told in an error: short, whatever it is.
-
-    >>> short_repr(1.5), short_repr("x" * 1000)
-    ('1.5', "'xxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxx'")
-    """
-    if isinstance(value, bytes):
-        value = value[:60]
-    try:
-        return _SHORT.repr(value)
-    except ValueError:  # an integer with thousands of digits
-        return f"a huge {type(value).__name__}"
+    return InvalidValue(f"is {short_repr(value)}", field=field, expected=expected, name=name)

@@ -237,6 +237,7 @@ def check_size(total: PairCounts, of_record: Sequence[int], kept: Sequence[int])
             kept[of_record.index(document)],
             f"a word would occur {total.counts[over[0]]} times in the document, more than "
             f"{MAX_COUNT}; split the document",
+            "words",
         )
     if len(total.pairs) > MAX_DISTINCT:
         sizes = np.bincount(total.documents)
@@ -245,4 +246,5 @@ def check_size(total: PairCounts, of_record: Sequence[int], kept: Sequence[int])
                 kept[of_record.index(int(sizes.argmax()))],
                 f"the document would have {sizes.max()} different words, more than "
                 f"{MAX_DISTINCT}; split the document",
+                "words",
             )

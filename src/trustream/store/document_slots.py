@@ -37,11 +37,6 @@ def is_held_out(key: str, share: float) -> bool:
     return are_held_out([key], share)[0]
 
 
-def place_of(slot: int, held_out: bool) -> int:
-    """The place of a slot."""
-    return ~slot if held_out else slot
-
-
 def draw_places(
     n: int, n_documents: int, rng: np.random.Generator | DrawOrder, held_out: bool
 ) -> NDArray[np.int64]:

@@ -75,17 +75,19 @@ class RecordError(ValueError):
         index: the index of the record in the append, from 0; the others can be sent again
             without it.
         problem: what is wrong with the record, without its place.
+        field: the attribute of the record that is wrong, such as "key"; None is the record itself.
 
-    >>> raise RecordError(2, "key '' has 0 characters; give it 1 to 500")
+    >>> raise RecordError(2, "key '' has 0 characters; give it 1 to 500", "key")
     Traceback (most recent call last):
         ...
     trustream.store.errors.RecordError: record 2: key '' has 0 characters; give it 1 to 500
     """
 
-    def __init__(self, index: int, problem: str) -> None:
+    def __init__(self, index: int, problem: str, field: str | None = None) -> None:
         super().__init__(f"record {index}: {problem}")
         self.index = index
         self.problem = problem
+        self.field = field
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        return type(self), (self.index, self.problem)
+        return type(self), (self.index, self.problem, self.field)

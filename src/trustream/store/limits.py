@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import numbers
+import reprlib
+
 MAX_CHARACTERS = 500
 # The largest 32-bit count.
 MAX_COUNT = 2**31 - 1
 # Eight bytes each: a document stays well under what databases take as one value.
 MAX_DISTINCT = 2**20
+_SHORT = reprlib.Repr()
+_SHORT.maxlevel = 2
+_SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
 
 
 def name_fault(name: object) -> str | None:
@@ -51,3 +58,45 @@ def character_fault(text: str) -> tuple[str, str] | None:
                 'decode the text with errors="replace"',
             )
     return None
+
+
+def count_fault(count: object) -> tuple[str, str] | None:
+    """What is said of something that is no count, and what was expected; None if it is one.
+
+    >>> count_fault(-1), count_fault(3)
+    (('is -1', 'a whole number from 1 on'), None)
+    """
+    if isinstance(count, bool) or not isinstance(count, numbers.Integral) or int(count) < 1:
+        return f"is {short_repr(count)}", "a whole number from 1 on"
+    if int(count) > MAX_COUNT:
+        return f"is {short_repr(count)}", f"{MAX_COUNT} at most"
+    return None
+
+
+def time_fault(time: object) -> tuple[str, str] | None:
+    """What is said of something that is no time, and what was expected; None if it is one.
+
+    >>> time_fault("soon"), time_fault(60)
+    (("is 'soon'", 'seconds since 1970'), None)
+    """
+    if isinstance(time, numbers.Real) and not isinstance(time, bool):
+        try:
+            if math.isfinite(time):
+                return None
+        except OverflowError:  # an integer that is too large
+            pass
+    return f"is {short_repr(time)}", "seconds since 1970"
+
+
+def short_repr(value: object) -> str:
+    """A value as it is told in an error: short, whatever it is.
+
+    >>> short_repr(1.5), short_repr("x" * 1000)
+    ('1.5', "'xxxxxxxxxxxxxxxxxxxxxxxxxx...xxxxxxxxxxxxxxxxxxxxxxxxxxx'")
+    """
+    if isinstance(value, bytes):
+        value = value[:60]
+    try:
+        return _SHORT.repr(value)
+    except ValueError:  # an integer with thousands of digits
+        return f"a huge {type(value).__name__}"

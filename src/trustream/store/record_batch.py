@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import numbers
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, groupby
@@ -15,7 +14,14 @@ from numpy.typing import NDArray
 from trustream.store.coded_records import CodedRecords
 from trustream.store.coded_words import CodedTokens, CodedWords, WordTable
 from trustream.store.errors import RecordError
-from trustream.store.limits import MAX_CHARACTERS, MAX_COUNT, name_fault
+from trustream.store.limits import (
+    MAX_CHARACTERS,
+    MAX_COUNT,
+    count_fault,
+    name_fault,
+    short_repr,
+    time_fault,
+)
 from trustream.store.records import Record
 from trustream.word_order import OrderedWords
 
@@ -109,6 +115,7 @@ def _coded(records: list[Record]) -> tuple[CodedTokens, NDArray[np.int64]]:
                         place,
                         "codes of words are not whole numbers "
                         f"from 0 to {len(table) - 1}, as in its table",
+                        "words",
                     )
             # Whole numbers of kinds that NumPy puts together as others.
             codes = np.concatenate([np.asarray(c.codes, np.int64) for c in together])
@@ -207,7 +214,7 @@ def check_words(batch: RecordBatch, suspects: Iterable[object]) -> None:
         fault = name_fault(word)
         if fault is not None:
             index = int(np.searchsorted(ends, at, side="right"))
-            raise RecordError(index, f"word {_short(word)} {fault}")
+            raise RecordError(index, f"word {short_repr(word)} {fault}", "words")
 
 
 def _are_names_fine(records: list[Record]) -> bool:
@@ -229,11 +236,11 @@ def _are_fine(names: list[Any], times: set[float], flags: set[type]) -> bool:
     try:
         text = "".join(names)
         text.encode()
-    except (TypeError, UnicodeEncodeError):
+        plain = set(map(type, times)) <= {int, float} and all(map(math.isfinite, times))
+    except (TypeError, UnicodeEncodeError, OverflowError):
         return False
     lengths = set(map(len, names))
     short = min(lengths, default=1) >= 1 and max(lengths, default=1) <= MAX_CHARACTERS
-    plain = set(map(type, times)) <= {int, float} and all(map(math.isfinite, times))
     return short and "\0" not in text and plain and flags <= {bool}
 
 
@@ -242,49 +249,52 @@ def _check_names(index: int, record: Record) -> None:
         raise RecordError(index, f"is of type {type(record).__name__}; give a Record")
     fault = name_fault(record.key)
     if fault is not None:
-        raise RecordError(index, f"key {_short(record.key)} {fault}")
+        raise RecordError(index, f"key {short_repr(record.key)} {fault}", "key")
     if record.append_id is not None:
         fault = name_fault(record.append_id)
         if fault is not None:
-            raise RecordError(index, f"append id {_short(record.append_id)} {fault}")
-    time = record.time
-    if time is not None and not (isinstance(time, numbers.Real) and math.isfinite(time)):
-        raise RecordError(index, f"time is {time!r}; give seconds since 1970, or None for now")
+            problem = f"append id {short_repr(record.append_id)} {fault}"
+            raise RecordError(index, problem, "append_id")
+    wrong = None if record.time is None else time_fault(record.time)
+    if wrong is not None:
+        found, expected = wrong
+        raise RecordError(index, f"the time {found}, expected {expected} or None for now", "time")
     if not isinstance(record.replace, bool):
-        raise RecordError(index, f"replace is {_short(record.replace)}; give True or False")
+        problem = f"replace is {short_repr(record.replace)}; give True or False"
+        raise RecordError(index, problem, "replace")
     for name in ("text", "title"):
         value = getattr(record, name)
         if not isinstance(value, str | None):
-            kind = type(value).__name__
-            raise RecordError(index, f"{name} is of type {kind}; give a string, or None for none")
+            problem = f"{name} is of type {type(value).__name__}; give a string, or None for none"
+            raise RecordError(index, problem, name)
 
 
 def _check_tokens(index: int, content: object) -> None:
     if isinstance(content, str | bytes):
         raise RecordError(
-            index, "words are one text; give a list of tokens (trustream.text splits texts)"
+            index,
+            "words are one text; give a list of tokens (trustream.text splits texts)",
+            "words",
         )
     if not isinstance(content, Sequence | np.ndarray):
         raise RecordError(
             index,
             f"words are of type {type(content).__name__}; "
             "give a list of tokens or a mapping from words to counts",
+            "words",
         )
 
 
 def _check_counts(index: int, content: Mapping[str, int]) -> list[int]:
     values = list(content.values())
+    # Quick where all is well, which it nearly always is.
+    if set(map(type, values)) <= {int} and 1 <= min(values, default=1):
+        if max(values, default=1) <= MAX_COUNT:
+            return values
     for word, value in zip(content, values, strict=True):
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not whole or not 1 <= value <= MAX_COUNT:
-            raise RecordError(
-                index,
-                f"word {_short(word)} has the count {_short(value)}; "
-                f"counts are whole numbers from 1 to {MAX_COUNT}",
-            )
+        fault = count_fault(value)
+        if fault is not None:
+            found, expected = fault
+            problem = f"the count of {short_repr(word)} {found}, expected {expected}"
+            raise RecordError(index, problem, "words")
     return values
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
