@@ -97,8 +97,8 @@ def plan(settings: Settings, n_seeds: int) -> list[Run]:
             {"corpus": corpus, "method": method, **size},
             CORPORA[corpus][2] * (50 + size["n_components"]) / 100 * _COST.get(method, 1.0),
         )
-        for seed in range(n_seeds)
         for methods in (settings["methods"][:2], settings["methods"][2:])
+        for seed in range(n_seeds)
         for corpus in settings["corpora"]
         for size in settings["sizes"]
         for method in methods
