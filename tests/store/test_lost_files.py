@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from tests.store.contents_of import check_running_totals, documents
+from trustream._open_databases import is_in_use
 from trustream.store import DocumentStore, Record, StoreError, open_store, sqlite_files
 
 RECORD = Record("b", ["y"])
@@ -65,6 +66,10 @@ def replace_log(file: Path) -> None:
     Path(f"{file}-wal").touch()
 
 
+def empty_log(file: Path) -> None:
+    os.truncate(f"{file}-wal", 0)
+
+
 def delete_index(file: Path) -> None:
     Path(f"{file}-shm").unlink()
 
@@ -85,7 +90,7 @@ def opened(folder: Path) -> tuple[DocumentStore, Path]:
     return store, file
 
 
-@pytest.mark.parametrize("harm", [*OF_THE_FILE, delete_log, replace_log])
+@pytest.mark.parametrize("harm", [*OF_THE_FILE, delete_log, replace_log, empty_log])
 def test_no_append_is_acknowledged(tmp_path: Path, harm: Callable[[Path], None]) -> None:
     """Not even at once, when it has already been written."""
     store, file = opened(tmp_path)
@@ -124,6 +129,40 @@ def test_nothing_is_read(tmp_path: Path, harm: Callable[[Path], None], looks: No
         with pytest.raises(StoreError, match="moved, deleted or replaced while it was open"):
             read()  # type: ignore[no-untyped-call]
     store.close()
+
+
+def test_an_emptied_log_is_remembered(tmp_path: Path, looks: None) -> None:
+    """SQLite goes on behind a gap, and whatever follows would be gone with the process."""
+    store, file = opened(tmp_path)
+    with open_store(file) as other:
+        empty_log(file)
+        for handle in (store, other, store):
+            with pytest.raises(StoreError, match=r"topics\.db-wal was emptied"):
+                handle.append([RECORD])
+    store.close()
+
+
+def test_logs_that_sqlite_empties_itself(tmp_path: Path, looks: None) -> None:
+    store, file = opened(tmp_path)
+    with open_store(file) as other:
+        for i in range(3):
+            assert other.erase()
+            assert os.path.getsize(f"{file}-wal") == 0
+            assert store.totals().documents == i + 1
+            store.append([Record(f"c{i}", ["x"])])
+            other.append([Record(f"c{i}", ["y"])])
+    assert documents(store) == {"a": {"x": 1}, **{f"c{i}": {"x": 1, "y": 1} for i in range(3)}}
+    check_running_totals(store)
+    store.close()
+
+
+def test_a_file_that_is_no_store_is_let_go_of(tmp_path: Path) -> None:
+    """Also while somebody keeps the error: it is like any other file for the rest."""
+    file = tmp_path / "model"
+    file.write_bytes(bytes(5000))
+    with pytest.raises(StoreError, match="not a SQLite database") as error:
+        open_store(file)
+    assert not is_in_use(file), error
 
 
 @pytest.mark.parametrize("harm", [*OF_THE_FILE, delete_log, replace_log])

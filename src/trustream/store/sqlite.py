@@ -95,8 +95,12 @@ class SqliteDatabase(SqliteTables):
                     close_cursors(self._connection)
                     self._connection.close()
                     raise
-            except sqlite3.Error as error:
-                raise explained(error, self.name, "opened", patience) from error
+            except BaseException as error:
+                # Whoever keeps the error keeps this object, but nothing is open any more.
+                self._files.close()
+                if isinstance(error, sqlite3.Error):
+                    raise explained(error, self.name, "opened", patience) from error
+                raise
 
     def _connect(self, new: bool) -> sqlite3.Connection:
         found = identity(self._files.path)

@@ -17,6 +17,8 @@ from trustream.store.file_status import file_status
 
 # Seconds for which a look at the files is enough: it takes a few percent of a small read.
 LATELY = 0.1
+# The first bytes of a log; the last bit says how its checksums are computed.
+_MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
 
 
 class Files:
@@ -87,12 +89,29 @@ class Files:
             return "the file was emptied"
         try:
             log, self.log_bytes = file_status(self._log)
+            # SQLite empties it too, but begins it with a header again. If somebody else has emptied
+            # it, SQLite goes on behind a gap, and whoever opens the store next finds none of that.
+            emptied = self.log_bytes > 0 and not is_log(self._log)
         except OSError:
             self._lost = f"{self._log} is missing"
             return self._lost
         if log != self._known_log:
             self._lost = f"another file is in the place of {self._log}"
+        elif emptied:
+            self._lost = f"{self._log} was emptied"
         return self._lost
+
+
+def is_log(path: str) -> bool:
+    """Whether a file begins as a log does; an empty one is fine too.
+
+    SQLite has no locks on a log that closing a descriptor of it could take away.
+    """
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    try:
+        return os.read(descriptor, 4) in (b"", *_MAGIC)
+    finally:
+        os.close(descriptor)
 
 
 def identity(path: str) -> Identity | None:
