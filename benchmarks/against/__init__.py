@@ -2,7 +2,8 @@
 
 The speed of a shared machine drifts by half within minutes, so that two runs of a benchmark, one
 after the other, say little. Here two processes, one for each version, do the same piece of work in
-turn, and the ratio is taken round by round.
+turn, and the ratio is taken round by round. They are started anew several times, since processes of
+the same code differ as well. `scripts/bench against HEAD` shows how much is noise.
 
 Versions differ in what they learn, too: since they have a population, topics stay alive, which
 takes time. Pieces called "same-..." learn without one, as the first versions did, so that what is
