@@ -6,6 +6,7 @@ import bz2
 import gzip
 import io
 import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -292,6 +293,14 @@ def test_bad_options(tmp_path: Path, options: dict[str, Any], problem: str) -> N
     path.write_text("words\n")
     with new_store(tmp_path) as store, pytest.raises(ValueError, match=problem):
         ingest(store, path, **options)
+
+
+def test_no_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was closed before Python began (`<&-`), or is that of a notebook."""
+    for stream in (None, io.StringIO("cats")):
+        monkeypatch.setattr(sys, "stdin", stream)
+        with new_store(tmp_path) as store, pytest.raises(FeedError, match="is no standard input"):
+            ingest(store, "-", format="text")
 
 
 def test_what_one_record_may_cost(tmp_path: Path) -> None:
