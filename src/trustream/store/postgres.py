@@ -91,7 +91,7 @@ class PostgresDatabase(PostgresTables):
             self._transact(lambda: self._migrate(first), write=False, begin="BEGIN")
         self.settings = self._read_settings()
         # Of a table, so that another of that name is told from it.
-        (self._table,) = self._execute("SELECT 'writer'::regclass::oid").fetchone()
+        (self._table,) = self._execute("SELECT to_regclass('writer')::oid").fetchone()
 
     def _applied(self) -> list[str]:
         tables = {name for (name,) in self._execute(_TABLES, self._schema)}
@@ -182,7 +182,7 @@ class PostgresDatabase(PostgresTables):
             " ON CONFLICT (name) DO UPDATE SET number = excluded.number RETURNING tableoid",
             (self._writer, self._number),
         ).fetchone()
-        if row is not None and row[0] != self._table:
+        if row is not None and self._table is not None and row[0] != self._table:
             # Words have other numbers there than those that are remembered.
             raise StoreError(
                 f"the tables of {self.name} were made anew while it was open; nothing of it was "
