@@ -62,6 +62,7 @@ PUT_RIGHT = [
     (EOFError(), "EOFError:"),
     (UnicodeDecodeError("utf-8", b"\xff", 0, 1, "bad"), "'utf-8' codec can't decode"),
     (OverflowError("too large"), "too large"),
+    (FloatingPointError("the update is not finite"), "the update is not finite"),
     (zlib.error("Error -3"), "Error -3"),
     (zipfile.BadZipFile("no zip"), "no zip"),
     (struct.error("4 bytes"), "4 bytes"),

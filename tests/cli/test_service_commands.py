@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.cli.commands import call, fails, ok
+from trustream.service import access
 from trustream.service.access import find_token, list_tokens
 from trustream.store import open_store
 
@@ -42,6 +45,16 @@ def test_tokens_are_made_listed_and_revoked(store: str) -> None:
     assert "can be printed" in fails("token", "create", store, "a\x1b[31m")
     assert call("token", "create", store, "a", "--scope", "all").exit_code == 2
     assert "make the store first" in fails("token", "list", store + "x")
+
+
+def test_tokens_that_expire_later_than_calendars_go(store: str, monkeypatch: Any) -> None:
+    """One that an earlier version made can be listed and revoked."""
+    assert "up to 36,525" in fails("token", "create", store, "late", "--days", "1e7")
+    monkeypatch.setattr(access, "MOST_DAYS", math.inf)
+    ok("token", "create", store, "late", "--days", "1e300")
+    assert "late: read; made" in (listed := ok("token", "list", store))
+    assert "until 9999-12-31 23:59" in listed
+    ok("token", "revoke", store, "late")
 
 
 def test_serve_refuses_what_cannot_be(store: str, tmp_path: Path) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import bz2
 import gzip
 import io
+import math
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -273,7 +275,14 @@ def test_what_only_the_store_refuses_is_a_bad_record_too(
         ({"on_error": "ignore"}, "on_error is 'ignore', expected 'stop' or 'skip'"),
         ({"replaced": "no"}, "replaced is 'no'"),
         ({"batch": 0}, "batch is 0"),
+        ({"batch": math.nan}, "batch is nan, expected a whole number, 1 or more"),
+        ({"idle": math.nan}, "idle is nan, expected seconds"),
         ({"max_bytes": 0}, "max_bytes is 0"),
+        ({"max_words": math.nan}, "max_words is nan, expected a whole number, 1 or more"),
+        ({"max_depth": True}, "max_depth is True, expected a whole number"),
+        ({"threshold": math.nan}, "threshold is nan, expected a number or None"),
+        ({"threshold": math.inf}, "threshold is inf, expected a number or None"),
+        ({"threshold": "4"}, "threshold is '4', expected a number or None"),
         ({"page_key": "x"}, "page_key is 'x'"),
         ({"delimiter": "ab"}, "delimiter is 'ab'"),
         ({"vocabulary": "words.txt"}, "vocabulary is a str, expected the words in a list"),
@@ -284,6 +293,14 @@ def test_bad_options(tmp_path: Path, options: dict[str, Any], problem: str) -> N
     path.write_text("words\n")
     with new_store(tmp_path) as store, pytest.raises(ValueError, match=problem):
         ingest(store, path, **options)
+
+
+def test_no_standard_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was closed before Python began (`<&-`), or is that of a notebook."""
+    for stream in (None, io.StringIO("cats")):
+        monkeypatch.setattr(sys, "stdin", stream)
+        with new_store(tmp_path) as store, pytest.raises(FeedError, match="is no standard input"):
+            ingest(store, "-", format="text")
 
 
 def test_what_one_record_may_cost(tmp_path: Path) -> None:

@@ -76,7 +76,11 @@ def test_vocabulary(tmp_path: Path) -> None:
         ("a.txt", "cat", "give a vocabulary"),
         ("a.jsonl", "{", "give a vocabulary"),
         ("a.xyz", "", "by its name; known are"),
-        ("a.npz", "not a zip", "cannot read a.npz|pickle"),
+        (
+            "a.npz",
+            "not a zip",
+            r"cannot read a\.npz: it is no file of NumPy, as \.npy and \.npz are$",
+        ),
         ("a.csv", "1,2\n3,x\n", "could not convert"),
     ],
 )
@@ -170,6 +174,21 @@ def test_an_archive_of_other_things(tmp_path: Path) -> None:
     np.savez(tmp_path / "a.npz", x=COUNTS, y=COUNTS)
     with pytest.raises(ValueError, match="expected a sparse matrix"):
         read_matrix(tmp_path / "a.npz")
+
+
+@pytest.mark.parametrize(("there", "named"), [("npy", "npz"), ("npz", "npy")])
+def test_the_name_of_the_other_kind(tmp_path: Path, there: str, named: str) -> None:
+    write(tmp_path / f"b.{there}").rename(tmp_path / f"a.{named}")
+    found = read_matrix(tmp_path / f"a.{named}")
+    assert np.array_equal(found.toarray() if sparse.issparse(found) else found, COUNTS)
+
+
+def test_a_single_number(tmp_path: Path) -> None:
+    np.save(tmp_path / "a.npy", np.float64(3.0))
+    np.savez(tmp_path / "a.npz", np.float64(3.0))
+    for path in tmp_path.iterdir():
+        with pytest.raises(ValueError, match=f"{path.name} holds a single number .*, expected a m"):
+            read_matrix(path)
 
 
 @pytest.mark.parametrize("format", ["csr", "csc", "bsr", "coo", "dia"])

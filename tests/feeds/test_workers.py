@@ -365,8 +365,10 @@ def test_small_files_do_not_pay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_wrong_number_of_workers(tmp_path: Path) -> None:
-    with new_store(tmp_path) as store, pytest.raises(ValueError, match="workers is -1, expected"):
-        ingest(store, tmp_path / "x.txt", workers=-1)
+    with new_store(tmp_path) as store:
+        for wrong in (-1, 2.5):
+            with pytest.raises(ValueError, match=f"workers is {wrong}, expected"):
+                ingest(store, tmp_path / "x.txt", workers=wrong)  # type: ignore[arg-type]
 
 
 @pytest.mark.timeout(90)

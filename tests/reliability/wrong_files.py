@@ -90,6 +90,7 @@ def _matrices(folder: Path) -> None:
     np.save(folder / "negative.npy", -np.ones((3, len(WORDS))))
     np.save(folder / "nan.npy", np.full((3, len(WORDS)), np.nan))
     np.save(folder / "flat.npy", np.ones(8))
+    np.save(folder / "number.npy", np.float64(3.0))
     np.save(folder / "solid.npy", np.ones((2, 2, 2)))
     (folder / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 9\n1 1 x\n")
     (folder / "cut.mtx.gz").write_bytes(gzip.compress(b"%%MatrixMarket matrix\n" * 99)[:40])

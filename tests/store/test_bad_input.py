@@ -169,13 +169,26 @@ def test_arguments(address: str) -> None:
             (lambda: store.draw(-1, rng), "n is -1"),
             (lambda: store.keep(), "give newest=... or since=..."),
             (lambda: store.keep(newest=-1), "newest is -1"),
+            # One document would be kept.
+            (lambda: store.keep(newest=True), "newest is True; give a whole number of documents"),
             (lambda: store.keep(since=math.nan), "since is nan"),
+            (lambda: store.keep(since=True), "since is True"),
+            (lambda: store.expire_append_ids(math.nan), "before is nan; give seconds since 1970"),
             (lambda: store.delete("key"), "give a list of keys"),
             (lambda: store.read("key"), "give a list of keys"),
             (lambda: next(store.scan(0)), "block is 0"),
+            (lambda: next(store.scan(2.5)), "block is 2.5; give a whole number of documents"),  # type: ignore[arg-type]
+            (lambda: store.newest(math.nan), "n is nan; give a whole number"),  # type: ignore[arg-type]
+            (lambda: store.arrivals(-1, True), "n is True; give a whole number"),
+            (lambda: store.draw(math.nan, rng), "n is nan; give a whole number"),  # type: ignore[arg-type]
             (lambda: store.save("", b""), "name '' has 0 characters"),
             (lambda: store.append([], Position("", 0)), "feed '' has 0 characters"),
             (lambda: store.append([], Position("f", 0, detail={"a": {1}})), "that is not JSON"),
+            (lambda: store.append([], Position("f", 1), after=7), "after is 7; give a position"),  # type: ignore[arg-type]
+            (lambda: store.append([], Position("f", -1)), "has the offset -1; give a whole number"),
+            (lambda: store.append([], Position("f", 2**63)), "has the offset 9223372036854775808"),
+            (lambda: store.append([], Position("f", 1.5)), "has the offset 1.5"),  # type: ignore[arg-type]
+            (lambda: store.append([], Position("f", 1), after=Position("f", True)), "offset True"),
         ]:
             with pytest.raises(ValueError, match=re.escape(message)):
                 call()

@@ -281,3 +281,21 @@ def test_file_names_of_all_kinds(tmp_path: Path, name: str) -> None:
     assert os.listdir(tmp_path) == [name]
     with open_store(str(tmp_path / name), create=False) as store:
         assert store.totals().documents == 1
+
+
+def test_a_hard_link(tmp_path: Path) -> None:
+    """Under another name SQLite has another log: each would lose what the other acknowledged."""
+    path, other = tmp_path / "topics.db", tmp_path / "copy.db"
+    with open_store(path, min_documents=1) as store:
+        store.append([Record("a", ["x"])])
+        os.link(path, other)
+        with pytest.raises(
+            StoreError, match=r"copy\.db has another name too \(it is a hard link\)"
+        ):
+            open_store(other)
+        store.append([RECORD])
+    with pytest.raises(StoreError, match=r"topics\.db has another name too"):
+        open_store(path, create=False)
+    other.unlink()
+    with open_store(path, create=False) as store:
+        assert documents(store) == {"a": {"x": 1}, "b": {"y": 1}}

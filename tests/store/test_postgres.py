@@ -311,3 +311,24 @@ def test_without_the_driver(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(StoreError, match=r"pip install 'trustream\[postgres\]'"):
         open_store("postgresql://host/name")
+
+
+def test_tables_that_are_dropped_and_made_anew(server: Server, url: str) -> None:
+    """A handle of the old ones would take its numbers of words for those of the new ones."""
+    import psycopg
+
+    schema = url.rpartition("=")[2]
+    with open_store(url, min_documents=1) as old, open_store(url) as other:
+        old.append([Record("a", ["cat", "dog"])])
+        with psycopg.connect(server.url, autocommit=True) as connection:
+            connection.execute(f"DROP SCHEMA {schema} CASCADE")
+        with pytest.raises(StoreError, match="its tables are not there any more; restore them"):
+            other.totals()
+        with open_store(url, min_documents=1) as new:
+            for i in range(3):
+                new.append([Record(f"{i}", [f"w{i}"])])
+            for store in (old, other):
+                with pytest.raises(StoreError, match="were made anew while it was open"):
+                    store.append([Record("b", ["cat"])])
+            new.append([Record("b", ["cat"])])
+            assert documents(new) == {**{f"{i}": {f"w{i}": 1} for i in range(3)}, "b": {"cat": 1}}

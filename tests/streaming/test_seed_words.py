@@ -156,6 +156,8 @@ def test_init_keeps_seeds_and_says_what_is_wrong(tmp_path: Path) -> None:
         ({"seed_words": {"Sports": "team"}}, "expected a list of words"),
         ({"seed_strength": 2.0}, "give both, or none"),
         ({"seed_words": SEEDS, "seed_strength": -1.0}, "seed_strength is -1.0"),
+        # No step could be taken, and settings cannot be changed.
+        ({"seed_words": SEEDS, "seed_strength": 1e300}, r"1e\+300, expected .*, up to 1e\+30"),
     ]:
         with pytest.raises(ValueError, match=message):
             init_store(tmp_path / "none.db", 4, **options)

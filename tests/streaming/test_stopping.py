@@ -106,6 +106,17 @@ def test_seconds_must_be_a_number(tmp_path: Path, value: object) -> None:
                 trainer.run(seconds=value)  # type: ignore[arg-type]
 
 
+@pytest.mark.parametrize("steps", [float("nan"), -1, 2.5, "3", True])
+def test_steps_must_be_a_whole_number(tmp_path: Path, steps: object) -> None:
+    """NaN would never be reached."""
+    with open_store(tmp_path / "topics.db", min_documents=1) as store:
+        store.append(Record(f"{i}", ["cat", "dog"]) for i in range(20))
+        with StreamTrainer(store, 2) as trainer:
+            with pytest.raises(ValueError, match=r"steps is .*; give a whole number, 0 or more"):
+                trainer.run(steps=steps, seconds=5)  # type: ignore[arg-type]
+            assert trainer.n_steps == 0
+
+
 def test_a_trainer_that_nobody_holds_keeps_no_thread(tmp_path: Path) -> None:
     with open_store(tmp_path / "topics.db", min_documents=1) as store:
         store.append(Record(f"{i}", ["cat", "dog"]) for i in range(20))

@@ -158,6 +158,8 @@ def test_invalid_arguments(model: Any) -> None:
         infer(model, [["cat"]], top=0)
     with pytest.raises(ValueError, match="features"):
         list(infer(model, np.ones((2, 3))))
+    with pytest.raises(ValueError, match="2D array"):
+        list(infer(model, np.array(3.0)))
     with pytest.raises(ValueError, match="not fitted"):
         list(infer(LatentDirichletAllocation(2), np.ones((2, 3))))
 

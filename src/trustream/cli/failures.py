@@ -153,7 +153,8 @@ _INPUT_ERRORS = {
 
 def _user_errors() -> tuple[type[BaseException], ...]:
     """Classes of errors that come from what the user gave, not from a bug."""
-    found = [ValueError, OSError, ImportError, EOFError, OverflowError]
+    # Of numbers, those that a step refuses because data or settings are too extreme.
+    found = [ValueError, OSError, ImportError, EOFError, OverflowError, FloatingPointError]
     for module, name in _INPUT_ERRORS.items():
         found.append(getattr(sys.modules.get(module), name, ValueError))
     return tuple(found)

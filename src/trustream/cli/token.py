@@ -19,6 +19,8 @@ Examples:
   trustream token list topics.db
   trustream token revoke topics.db crawler
 """
+# 9999-12-31 23:59, the last time that can be printed.
+_LAST = 253_402_300_740
 
 
 @click.group(epilog=_EPILOG, short_help="Make, list and revoke tokens of the service.")
@@ -88,4 +90,4 @@ def revoke(store: str, id: str) -> None:
 
 
 def _date(seconds: Any) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+    return datetime.fromtimestamp(min(seconds, _LAST), UTC).strftime("%Y-%m-%d %H:%M")

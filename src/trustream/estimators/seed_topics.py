@@ -20,6 +20,8 @@ from trustream.models.lda.seeds import SeedRows, seed_rows
 # for many. At the end a word that is wholly the topic's own is 1 + a times as likely in it as
 # documents say, which is little.
 STRENGTH = 0.5
+# With more, lambda would soon not be finite.
+_STRONGEST = 1e30
 # Longest name of a seed: it becomes a label.
 _LONGEST = 200
 # Words that a message lists.
@@ -66,8 +68,10 @@ class SeedTopics:
                 "many topics as seeds"
             )
         number = isinstance(strength, Real) and not isinstance(strength, bool)
-        if not number or not 0 < float(strength) < math.inf:
-            raise ValueError(f"seed_strength is {strength!r}, expected a number above 0")
+        if not number or not 0 < float(strength) <= _STRONGEST:
+            raise ValueError(
+                f"seed_strength is {strength!r}, expected a number above 0, up to {_STRONGEST:g}"
+            )
         words = tuple(_checked(name, given) for name, given in seed_words.items())
         names = tuple(str(name) for name in seed_words)
         return cls(tuple(range(len(names))), names, words, float(strength))

@@ -20,6 +20,7 @@ from trustream.feeds.rows import Rows
 from trustream.feeds.sources import FileSource
 from trustream.feeds.store_tokeniser import WITHOUT_TEXT, agreed_tokeniser, with_order
 from trustream.store.errors import PositionError
+from trustream.store.limits import is_number_from, short_repr
 from trustream.store.protocol import Store
 from trustream.store.records import Position
 
@@ -96,10 +97,16 @@ def ingest(
     """
     _check("on_error", on_error, ("stop", "skip"))
     _check("replaced", replaced, ("stop", "read"))
-    if batch < 1:
-        raise ValueError(f"batch is {batch}, expected 1 or more")
-    if workers is not None and workers < 0:
-        raise ValueError(f"workers is {workers}, expected 0 or more, or None to choose")
+    if not is_number_from(1, batch):
+        raise ValueError(f"batch is {short_repr(batch)}, expected a whole number, 1 or more")
+    if workers is not None and not is_number_from(0, workers):
+        raise ValueError(
+            f"workers is {short_repr(workers)}, expected a whole number, 0 or more, or None to "
+            "choose"
+        )
+    # NaN would never be reached.
+    if idle is not None and not idle >= 0:
+        raise ValueError(f"idle is {idle}, expected seconds, 0 or more, or None for ever")
     if again and replace is None:
         raise ValueError(
             "again=True reads records that may be in the store already: give replace=True to "

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib.npyio import NpzFile
+from numpy.typing import NDArray
 from scipy import sparse
 
 from trustream import matrices
@@ -15,6 +17,9 @@ from trustream.feeds import matrix_market
 from trustream.feeds.formats import SUFFIXES
 from trustream.feeds.sources import FileSource
 from trustream.file_errors import lines_of, readable
+
+# The first bytes of .npy and of .npz, which is a zip file, perhaps an empty one.
+_NPY, _ZIP = b"\x93NUMPY", b"PK"
 
 
 def read_vocabulary(path: str | Path) -> list[str]:
@@ -123,21 +128,40 @@ def _is_table_of_texts(source: FileSource, options: Mapping[str, Any]) -> bool:
     return not _is_numbers(second) if second.strip() else "text" in names
 
 
-def _read_npz(path: Path) -> Any:
-    with np.load(path, allow_pickle=False) as parts:
+def _read_numpy(path: Path) -> Any:
+    """An .npz or .npy file: NumPy tells them by their first bytes, and names may be wrong."""
+    loaded = _loaded(path)
+    if not isinstance(loaded, NpzFile):
+        return _array(loaded, path)
+    with loaded as parts:
         names = set(parts.files)
         if {"data", "shape"} <= names:
             return matrices.from_parts(parts, path.name)
         if len(names) == 1:
-            return parts[names.pop()]
+            return _array(parts[names.pop()], path)
     raise ValueError(
         f"{path.name} holds {sorted(names)}; expected a sparse matrix saved by SciPy, the parts "
         "data, indices, indptr and shape, or a single array"
     )
 
 
-def _read_npy(path: Path) -> Any:
+def _loaded(path: Path) -> Any:
+    """What NumPy finds in a file of either kind."""
+    with path.open("rb") as file:
+        start = file.read(len(_NPY))
+    if start and not start.startswith((_NPY, _ZIP)):
+        # NumPy would take it for pickled objects, and say how to load them unsafely.
+        raise ValueError("it is no file of NumPy, as .npy and .npz are")
     return np.load(path, allow_pickle=False)
+
+
+def _array(array: NDArray[Any], path: Path) -> NDArray[Any]:
+    if not array.ndim:
+        raise ValueError(
+            f"{path.name} holds a single number or value, expected a matrix with a row for each "
+            "data point"
+        )
+    return array
 
 
 def _read_mtx(path: Path) -> Any:
@@ -164,8 +188,8 @@ def _is_numbers(line: str) -> bool:
 
 
 _READERS: dict[str, Callable[[Path], Any]] = {
-    ".npz": _read_npz,
-    ".npy": _read_npy,
+    ".npz": _read_numpy,
+    ".npy": _read_numpy,
     ".mtx": _read_mtx,
     ".mtx.gz": _read_mtx,
     ".csv": _read_csv,

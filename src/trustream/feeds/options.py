@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from trustream.store.limits import is_finite_number, is_number_from, short_repr
 from trustream.text import tokenise
 
 MAX_BYTES = 2**25
@@ -87,8 +88,15 @@ class Options:
 
     def __post_init__(self) -> None:
         for name in ("max_bytes", "max_words", "max_columns", "max_depth"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}, expected 1 or more")
+            if not is_number_from(1, value := getattr(self, name)):
+                raise ValueError(
+                    f"{name} is {short_repr(value)}, expected a whole number, 1 or more"
+                )
+        # No rating would reach NaN, and all of them would be left out.
+        if self.threshold is not None and not is_finite_number(self.threshold):
+            raise ValueError(
+                f"threshold is {short_repr(self.threshold)}, expected a number or None"
+            )
         if self.page_key not in ("title", "id"):
             raise ValueError(f'page_key is {self.page_key!r}, expected "title" or "id"')
         if self.delimiter is not None and not (

@@ -158,7 +158,7 @@ class StreamSource:
     is_part = False
 
     def __init__(self, stream: IO[bytes] | None = None) -> None:
-        self.stream = sys.stdin.buffer if stream is None else stream
+        self.stream = _standard_input() if stream is None else stream
         self.name = str(getattr(self.stream, "name", "stream")).strip("<>")
         if isinstance(self.stream, io.TextIOBase):
             raise FeedError(f"{self.name} is a stream of text: open it in binary mode")
@@ -213,6 +213,14 @@ def open_source(source: str | Path | IO[bytes] | Source, *, follow: bool = False
         return StreamSource(source)
     kind = type(source).__name__
     raise FeedError(f"a feed is a path, '-' for standard input, or a binary stream; got a {kind}")
+
+
+def _standard_input() -> IO[bytes]:
+    # There is none where it was closed before Python began, and in a notebook it has only texts.
+    stream: IO[bytes] | None = getattr(sys.stdin, "buffer", None)
+    if stream is None:
+        raise FeedError("there is no standard input to read from: give a file")
+    return stream
 
 
 def _pipe(stream: IO[bytes]) -> int | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
 import secrets
 import time
 from collections.abc import Iterable
@@ -25,6 +24,8 @@ _IMPLIED: dict[str, tuple[Scope, ...]] = {
 SAVED = "service.access"
 _TOKEN, _SESSION = "tsk_", "tss_"
 _MOST_SESSIONS = 1000
+# A token that expires later than calendars go could not be listed.
+MOST_DAYS = 36_525
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ def create_token(
         What people call it: 1 to 100 characters that can be printed.
     scopes : iterable of {"read", "append", "admin"}
     days : float, default=None
-        How long it is valid; None is for ever.
+        How long it is valid, up to a hundred years; None is for ever.
 
     Examples
     --------
@@ -81,8 +82,11 @@ def create_token(
     (['laptop'], True, True, None)
     """
     given = _checked(scopes)
-    if days is not None and not (math.isfinite(days) and days > 0):
-        raise ValueError(f"days is {days}, expected a positive number, or None for ever")
+    if days is not None and not 0 < days <= MOST_DAYS:
+        raise ValueError(
+            f"days is {days}, expected a positive number up to {MOST_DAYS:,} (a hundred years), or "
+            "None for ever"
+        )
     if not (1 <= len(name) <= 100 and name.isprintable()):
         raise ValueError(f"name is {name!r:.120}, expected 1 to 100 characters that can be printed")
     secret, now = _TOKEN + secrets.token_urlsafe(32), time.time()

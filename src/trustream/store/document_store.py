@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from types import TracebackType
@@ -17,7 +16,7 @@ from trustream.store.coded_records import CodedRecords
 from trustream.store.database import Database
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
-from trustream.store.limits import name_fault
+from trustream.store.limits import is_number_from, name_fault, short_repr, time_fault
 from trustream.store.noted_history import NotedHistory
 from trustream.store.position_checks import After, check_position
 from trustream.store.protocol import Store
@@ -154,8 +153,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         return n_deleted, places
 
     def rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int = 1000) -> int:
-        if n < 1:
-            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        _check_number("n", n)
         return self._rejoin(join, mark, n)
 
     @guarded
@@ -169,8 +167,8 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     @guarded
     def expire_append_ids(self, before: float) -> int:
         database = self._database
-        if not (isinstance(before, int | float) and math.isfinite(before)):
-            raise ValueError(f"before is {before!r}; give seconds since 1970")
+        if (fault := time_fault(before)) is not None:
+            raise ValueError(f"before {fault[0]}; give {fault[1]}")
 
         def work() -> int:
             database.overwrite()
@@ -183,10 +181,10 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         database = self._database
         if newest is None and since is None:
             raise ValueError("nothing says what to keep; give newest=... or since=...")
-        if newest is not None and (not isinstance(newest, int) or newest < 0):
-            raise ValueError(f"newest is {newest!r}; give a whole number of documents, 0 or more")
-        if since is not None and not math.isfinite(since):
-            raise ValueError(f"since is {since!r}; give seconds since 1970")
+        if newest is not None:
+            _check_number("newest", newest, least=0)
+        if since is not None and (fault := time_fault(since)) is not None:
+            raise ValueError(f"since {fault[0]}; give {fault[1]}")
 
         def find(counters: Counters) -> Sequence[int]:
             old = set() if since is None else set(database.places_before(since))
@@ -229,8 +227,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         held_out: bool = False,
         times: bool = False,
     ) -> Documents:
-        if n < 0:
-            raise ValueError(f"n is {n}; give a number of documents, 0 or more")
+        _check_number("n", n, least=0)
         return self._reader.draw(lambda _: n, rng, held_out, times)[0]
 
     @guarded
@@ -263,7 +260,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     def scan(
         self, block: int = 1000, *, after: int = -1, until: int | None = None
     ) -> Iterator[Documents]:
-        _check_block(block)
+        _check_number("block", block)
         last = after
         while True:
             documents, last = self._arrivals(last, block, until=until)
@@ -272,7 +269,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
             yield documents
 
     def block_ends(self, block: int = 1000) -> list[int]:
-        _check_block(block)
+        _check_number("block", block)
         return self._block_ends(block)
 
     @guarded
@@ -280,8 +277,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         return self._database.run(lambda: self._database.block_ends(block), write=False)
 
     def arrivals(self, after: int, n: int) -> tuple[Documents, int]:
-        if n < 1:
-            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        _check_number("n", n)
         return self._arrivals(after, n, training=True)
 
     @guarded
@@ -292,8 +288,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
 
     @guarded
     def newest(self, n: int, before: int | None = None) -> tuple[Documents, list[int]]:
-        if n < 1:
-            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        _check_number("n", n)
         return self._reader.newest(n, before)
 
     @guarded
@@ -309,8 +304,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
 
     @guarded
     def word_orders(self, after: int = -1, n: int = 1000) -> tuple[list[StoredOrder], int]:
-        if n < 1:
-            raise ValueError(f"n is {n}; give a number of documents, 1 or more")
+        _check_number("n", n)
         return self._reader.word_orders(after, n)
 
     @guarded
@@ -354,9 +348,12 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         self.close()
 
 
-def _check_block(block: int) -> None:
-    if block < 1:
-        raise ValueError(f"block is {block}; give a number of documents, 1 or more")
+def _check_number(name: str, value: object, least: int = 1) -> None:
+    """Refuse what is no number of documents; True would be 1, and `newest=True` delete the rest."""
+    if not is_number_from(least, value):
+        raise ValueError(
+            f"{name} is {short_repr(value)}; give a whole number of documents, {least} or more"
+        )
 
 
 def _several(keys: Iterable[str]) -> Iterable[str]:

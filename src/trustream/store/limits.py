@@ -11,6 +11,8 @@ MAX_CHARACTERS = 500
 MAX_COUNT = 2**31 - 1
 # Eight bytes each: a document stays well under what databases take as one value.
 MAX_DISTINCT = 2**20
+# The largest 64-bit number, as databases keep it.
+MAX_OFFSET = 2**63 - 1
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 2
 _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
@@ -73,6 +75,16 @@ def count_fault(count: object) -> tuple[str, str] | None:
     return None
 
 
+def is_number_from(least: int, value: object) -> bool:
+    """Whether a value is a whole number, `least` or more; neither True nor NaN is one.
+
+    >>> is_number_from(1, 1), is_number_from(1, True), is_number_from(1, float("nan"))
+    (True, False, False)
+    """
+    whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    return whole and int(value) >= least  # type: ignore[call-overload]
+
+
 def time_fault(time: object) -> tuple[str, str] | None:
     """What is said of something that is no time, and what was expected; None if it is one.
 
@@ -86,6 +98,15 @@ def time_fault(time: object) -> tuple[str, str] | None:
         except OverflowError:  # an integer that is too large
             pass
     return f"is {short_repr(time)}", "seconds since 1970"
+
+
+def is_finite_number(value: object) -> bool:
+    """Whether a value is a number such as a time: neither NaN, nor infinite, nor True.
+
+    >>> is_finite_number(2.5), is_finite_number(float("nan"))
+    (True, False)
+    """
+    return time_fault(value) is None
 
 
 def short_repr(value: object) -> str:

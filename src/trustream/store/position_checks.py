@@ -6,7 +6,7 @@ import json
 from types import EllipsisType
 
 from trustream.store.errors import PositionError
-from trustream.store.limits import name_fault
+from trustream.store.limits import MAX_OFFSET, is_number_from, name_fault, short_repr
 from trustream.store.records import Position
 
 # The position that an append starts from: None is before the first, `...` is not compared.
@@ -31,13 +31,24 @@ def check_position(position: Position | None, after: After) -> None:
     fault = name_fault(position.feed)
     if fault is not None:
         raise ValueError(f"feed {position.feed!r:.60} {fault}")
+    if not isinstance(after, Position | EllipsisType | None):
+        raise ValueError(f"after is {short_repr(after)}; give a position, or None for the first")
     for given in (position, after):
         if isinstance(given, Position):
+            _check_offset(given)
             _check_detail(given)
     if isinstance(after, Position) and after.feed != position.feed:
         raise ValueError(
             f"after is a position of {after.feed!r:.60} and position one of "
             f"{position.feed!r:.60}; give both of one feed"
+        )
+
+
+def _check_offset(position: Position) -> None:
+    if not (is_number_from(0, position.offset) and position.offset <= MAX_OFFSET):
+        raise ValueError(
+            f"the position of {position.feed!r:.60} has the offset {short_repr(position.offset)}; "
+            "give a whole number from 0 up to 2^63 - 1"
         )
 
 

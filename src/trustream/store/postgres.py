@@ -90,6 +90,8 @@ class PostgresDatabase(PostgresTables):
         if missing(applied, self.name):
             self._transact(lambda: self._migrate(first), write=False, begin="BEGIN")
         self.settings = self._read_settings()
+        # Of a table, so that another of that name is told from it.
+        (self._table,) = self._execute("SELECT to_regclass('writer')::oid").fetchone()
 
     def _applied(self) -> list[str]:
         tables = {name for (name,) in self._execute(_TABLES, self._schema)}
@@ -175,11 +177,17 @@ class PostgresDatabase(PostgresTables):
 
     def _sign(self) -> None:
         """Store the number of this transaction; the first time also delete abandoned ones."""
-        self._connection.execute(
+        row = self._connection.execute(
             "INSERT INTO writer VALUES (%s, %s)"
-            " ON CONFLICT (name) DO UPDATE SET number = excluded.number",
+            " ON CONFLICT (name) DO UPDATE SET number = excluded.number RETURNING tableoid",
             (self._writer, self._number),
-        )
+        ).fetchone()
+        if row is not None and self._table is not None and row[0] != self._table:
+            # Words have other numbers there than those that are remembered.
+            raise StoreError(
+                f"the tables of {self.name} were made anew while it was open; nothing of it was "
+                "stored; open the store again"
+            )
         if not self._signed:
             self._signed = True
             # Older versions counted from 1, which does not say when that was.

@@ -123,6 +123,7 @@ _ADVICE = {
     "53100": "the server's disk is full; free some space there and send it again",
     "25006": "the server takes no changes (it is a standby or set to read only); give the primary",
     "42501": "the user may not do that; grant it the rights to the schema",
+    "42P01": "its tables are not there any more; restore them from a copy, and open it again",
     "55P03": "another process has been writing for too long; try again when it is done",
 }
 # Refusals to connect come without a code.

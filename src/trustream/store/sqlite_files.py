@@ -133,6 +133,13 @@ def check_path(path: Path, create: bool) -> bool:
         # SQLite would try, and leave a journal beside it.
         if not path.is_file():
             raise StoreError(f"{name} is a device or a pipe; give the path of a file")
+        if path.stat().st_nlink > 1:
+            # Each name has a log of its own, so that what is stored by one is lost by the other.
+            raise StoreError(
+                f"{name} has another name too (it is a hard link), under which SQLite would not "
+                "find what is stored under this one; remove the other name, or make this one a "
+                "copy of its own while nobody uses the store"
+            )
         return False
     if not create:
         raise MissingStoreError(f"{name} is not there", "or see to the path")

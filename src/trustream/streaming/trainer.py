@@ -14,6 +14,7 @@ import numpy as np
 
 from trustream.kernels import threads
 from trustream.store.lease import SECONDS
+from trustream.store.limits import is_number_from, short_repr
 from trustream.store.protocol import Store
 from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
@@ -163,6 +164,8 @@ class StreamTrainer(Steps):
         """
         if seconds is not None:
             _check_seconds("seconds", seconds)
+        if steps is not None and not is_number_from(0, steps):
+            raise ValueError(f"steps is {short_repr(steps)}; give a whole number, 0 or more")
         if steps == 0:
             return None
         start = saved = time.monotonic()

@@ -121,7 +121,8 @@ def _of_matrix(model: Any, matrix: Any, top: int, name: str | None) -> Iterator[
         matrix = matrices.csr(matrix)
     # Frames and others are taken as they are.
     sliced = isinstance(matrix, np.ndarray | sparse.csr_array) and matrix.ndim == 2
-    n_rows, ids = max(matrix.shape[0], 1), model.topic_names_.ids
+    # What is no matrix is refused by `transform`.
+    n_rows, ids = max([1, *matrix.shape[:1]]), model.topic_names_.ids
     for first in range(0, n_rows, _CHUNK if sliced else n_rows):
         part = matrix[first : first + _CHUNK] if sliced else matrix
         thetas = model.transform(part)
