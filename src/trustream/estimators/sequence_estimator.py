@@ -159,7 +159,7 @@ class SequenceEstimator(FittedSequences):
         if self.emissions == "bernoulli":
             pair = validation.beta_pair(self.probability_prior, X.n_features)
             return BernoulliHmmPrior(start, transitions, *pair)
-        normal = gaussian_priors.prior(self, X.observations, np.ones(k))
+        normal = gaussian_priors.prior(self, X.observations(), np.ones(k))
         return GaussianHmmPrior(start, transitions, normal.mean, normal.s, normal.Psi, normal.nu)
 
     def _dirichlet(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -172,7 +172,7 @@ class SequenceEstimator(FittedSequences):
         return np.broadcast_to(value, shape).copy()
 
     def _initial(self, model: Any, prior: Any, X: Sequences, rng: np.random.Generator) -> Any:
-        x = X.observations
+        x = X.observations()
         n_samples = x.shape[0] * (self.total_samples or X.shape[0]) / X.shape[0]
         if self.emissions == "gaussian":
             natural = gaussian_starts.start(
