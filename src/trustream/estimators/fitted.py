@@ -16,7 +16,7 @@ from trustream import persist
 from trustream._schema import Array, Described, check_entries
 from trustream.estimators import saving
 from trustream.inference.population import published
-from trustream.inference.restoring import ReplacedError, Restorable
+from trustream.inference.restoring import ReplacedStateError, Restorable
 from trustream.inference.state import State
 from trustream.learning import state_arrays
 
@@ -44,7 +44,7 @@ class Fitted(BaseEstimator):
             kept = self._kept
             try:
                 return kept.restored()
-            except ReplacedError:
+            except ReplacedStateError:
                 if kept is self._kept:
                     raise
                 # Another thread has taken a step just now.
