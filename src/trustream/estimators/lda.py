@@ -16,7 +16,7 @@ from trustream.estimators.fitted_topics import FittedTopics
 from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.seed_topics import STRENGTH
 from trustream.estimators.topic_scores import TopicScores
-from trustream.learning import recipe, state_arrays
+from trustream.learning import recipe, state_formats
 from trustream.models.lda import LdaModel, LdaPrior
 
 
@@ -270,9 +270,9 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
+    def _format(self, n_features: int) -> state_formats.StateFormat:
         dtype = parameters.dtype_name(self.dtype)
-        return state_arrays.lda(self.n_components, n_features, dtype)
+        return state_formats.lda(self.n_components, n_features, dtype)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:
         k, d = self.n_components, n_features

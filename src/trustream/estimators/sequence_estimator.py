@@ -14,7 +14,7 @@ from trustream.estimators.fitted_sequences import FittedSequences
 from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.sequence_data import Given, checked_lengths, refuse_nested, symbols
 from trustream.kernels import threads
-from trustream.learning import defaults, state_arrays
+from trustream.learning import defaults, state_formats
 from trustream.learning.recipe import DataSize, Recipe
 from trustream.models.hmm import (
     BernoulliHmmPrior,
@@ -208,9 +208,9 @@ class SequenceEstimator(FittedSequences):
             "population": None if self.population is None else "auto",
         }
 
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
+    def _format(self, n_features: int) -> state_formats.StateFormat:
         dtype = parameters.dtype_name(self.dtype)
-        return state_arrays.hmm(
+        return state_formats.hmm(
             self.emissions, self.n_components, self._width(n_features), dtype, self.covariance_type
         )
 
