@@ -277,8 +277,8 @@ class PoissonFactorization(FittedFactors):
         return float(X.data.sum())
 
     def _local_settings(self) -> tuple[int, float]:
-        # Without learning there is nothing to gain from stopping early.
-        return max(100, self.max_user_update_iter), min(1e-4, self.mean_change_tol)
+        most = max(defaults.READING_STEPS, self.max_user_update_iter)
+        return most, min(defaults.READING_TOL, self.mean_change_tol)
 
     def _example(self) -> np.ndarray:
         return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])

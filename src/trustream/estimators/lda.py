@@ -16,7 +16,7 @@ from trustream.estimators.fitted_topics import FittedTopics
 from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.seed_topics import STRENGTH
 from trustream.estimators.topic_scores import TopicScores
-from trustream.learning import recipe, state_formats
+from trustream.learning import defaults, recipe, state_formats
 from trustream.models.lda import LdaModel, LdaPrior
 
 
@@ -322,8 +322,8 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         return recipe.DataSize(X.shape[0], self._n_tokens(X), n_words)
 
     def _local_settings(self) -> tuple[int, float]:
-        # Without learning there is nothing to gain from stopping early.
-        return max(100, self.max_doc_update_iter or 0), self.mean_change_tol
+        most = max(defaults.READING_STEPS, self.max_doc_update_iter or 0)
+        return most, self.mean_change_tol
 
     def _example(self) -> np.ndarray:
         return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])
