@@ -20,8 +20,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from trustream import kernels
 from trustream.array_types import Array, Float64
-from trustream.kernels import get as get_kernels
 from trustream.kernels import threads
 
 # Data points in a block, and about how many numbers its features and its moments may hold. Batch
@@ -104,13 +104,13 @@ def padded(rows: Array, multiple: int, dtype: str) -> Array:
 
 
 @cache
-def kernels(backend: str) -> ModuleType:
+def mixture_kernels(backend: str) -> ModuleType:
     """The mixtures' kernels of that backend."""
     # A step makes and drops arrays of a few hundred kilobytes. The C library gives such memory
     # back to the system each time, to be handed out again page by page, until it has seen a
     # larger array dropped: this one, which is never written to.
     np.empty(2**21)
-    return get_kernels("mixture", backend)
+    return kernels.get("mixture", backend)
 
 
 def assign(
@@ -119,7 +119,7 @@ def assign(
     """phi (B, K), of the weights' type, and the moments under it."""
     weights, n_components = scores.weights, scores.constants.size
     constants = scores.constants.astype(weights.dtype)
-    softmax = kernels(backend).softmax
+    softmax = mixture_kernels(backend).softmax
     n_rows = block_rows(features.n_columns)
     # Whole blocks, so that every product has the same shape.
     phi = np.empty((-(-features.size // n_rows) * n_rows, n_components), dtype=weights.dtype)

@@ -52,7 +52,7 @@ class GaussianFeatures:
         self.x, self.prior, self.kind = x, prior, kind
         self.size = int(x.shape[0])
         self.n_columns = n_columns(kind, x.shape[1])
-        self._quadratic = feature_blocks.kernels(backend).quadratic_features
+        self._quadratic = feature_blocks.mixture_kernels(backend).quadratic_features
         self._kept: Float64 | None = None
         self._scatter: Float64 | None = None
         n_rows = feature_blocks.block_rows(self.n_columns)
