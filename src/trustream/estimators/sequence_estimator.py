@@ -12,7 +12,12 @@ from trustream.estimators import gaussian_priors, gaussian_starts, parameters, v
 from trustream.estimators.base import has_partial_fit
 from trustream.estimators.fitted_sequences import FittedSequences
 from trustream.estimators.schemas import NUMBERS
-from trustream.estimators.sequence_data import Given, checked_lengths, refuse_nested, symbols
+from trustream.estimators.sequence_data import (
+    GivenSequences,
+    checked_lengths,
+    refuse_nested,
+    symbols,
+)
 from trustream.kernels import threads
 from trustream.learning import defaults, state_formats
 from trustream.learning.recipe import DataSize, Recipe
@@ -54,7 +59,7 @@ class SequenceEstimator(FittedSequences):
         -------
         self
         """
-        return super().fit(Given(X, lengths))
+        return super().fit(GivenSequences(X, lengths))
 
     @available_if(has_partial_fit)
     def partial_fit(self, X: Any, lengths: Any = None) -> Any:
@@ -76,9 +81,9 @@ class SequenceEstimator(FittedSequences):
         -------
         self
         """
-        return super().partial_fit(Given(X, lengths, may_cut=True))
+        return super().partial_fit(GivenSequences(X, lengths, may_cut=True))
 
-    def _check_data(self, X: Given, reset: bool) -> Sequences:
+    def _check_data(self, X: GivenSequences, reset: bool) -> Sequences:
         options: dict[str, Any] = {"dtype": "numeric"}
         if self.emissions == "bernoulli":
             options["accept_sparse"] = "csr"

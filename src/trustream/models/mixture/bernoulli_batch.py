@@ -22,7 +22,7 @@ from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.kernels import LANES, threads
 from trustream.models.mixture import feature_blocks
-from trustream.models.mixture.feature_blocks import Moments, Scores
+from trustream.models.mixture.feature_blocks import ComponentMoments, Scores
 from trustream.models.protocol import Rows
 
 Which = slice | NDArray[np.intp]
@@ -159,7 +159,7 @@ def _compressed(data: Array, rows: Rows, dtype: str, backend: str) -> SparseRows
 
 def assign(
     batch: BernoulliBatch, scores: Scores, backend: str, n_threads: int
-) -> tuple[Array, Moments]:
+) -> tuple[Array, ComponentMoments]:
     """phi (B, K) = softmax(x weights + constants), and sum_n phi_n and sum_n x_n phi_n' (D, K+)."""
     weights, n_components = scores.weights, scores.constants.size
     phi = np.empty((batch.size, n_components), dtype=weights.dtype)
@@ -168,13 +168,13 @@ def assign(
         mine, counts, sums = _assign_sparse(batch.sparse, scores, backend, n_threads)
         phi[batch.sparse.which] = mine
         if batch.dense is None:
-            return mine, Moments(counts, sums)
+            return mine, ComponentMoments(counts, sums)
     if batch.dense is not None:
         linear = Scores(weights[:, :n_components].T, scores.constants)
         mine, (counts2, sums2) = feature_blocks.assign(batch.dense, linear, backend, n_threads)
         phi[batch.dense.which] = mine
         counts, sums = counts + counts2, sums2.T + (sums[:, :n_components] if sums.size else 0)
-    return phi, Moments(counts, sums)
+    return phi, ComponentMoments(counts, sums)
 
 
 def _assign_sparse(

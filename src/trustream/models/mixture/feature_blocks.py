@@ -57,7 +57,7 @@ class Scores(NamedTuple):
     constants: Float64
 
 
-class Moments(NamedTuple):
+class ComponentMoments(NamedTuple):
     """sum_n phi_nk (K,) in float64 and sum_n phi_nk f(x_n) (K, F) in the features' type."""
 
     counts: Float64
@@ -115,7 +115,7 @@ def mixture_kernels(backend: str) -> ModuleType:
 
 def assign(
     features: Features, scores: Scores, backend: str, n_threads: int
-) -> tuple[Array, Moments]:
+) -> tuple[Array, ComponentMoments]:
     """phi (B, K), of the weights' type, and the moments under it."""
     weights, n_components = scores.weights, scores.constants.size
     constants = scores.constants.astype(weights.dtype)
@@ -132,7 +132,7 @@ def assign(
     return phi[: features.size], _moments(features, belief, n_components, n_threads)
 
 
-def moments(features: Features, phi: Float64, n_threads: int) -> Moments:
+def moments(features: Features, phi: Float64, n_threads: int) -> ComponentMoments:
     """The moments under the given phi (B, K)."""
 
     def belief(block: Array, counts: Float64, start: int, stop: int) -> Array:
@@ -156,7 +156,7 @@ def _moments(
     belief: Callable[[Array, Float64, int, int], Array],
     n_components: int,
     n_threads: int,
-) -> Moments:
+) -> ComponentMoments:
     """The moments under phi[start:stop] = belief(block, counts, start, stop).
 
     `belief` also writes sum_n phi_nk of its block to counts (K,).
@@ -174,7 +174,7 @@ def _moments(
     n_threads = worthwhile(features.size * n_columns * n_components, n_threads)
     with threads.one_blas_thread():
         sums = ordered_sum(work, blocks, n_components * n_columns, n_threads)
-    return Moments(counts.sum(axis=0), sums)
+    return ComponentMoments(counts.sum(axis=0), sums)
 
 
 def ordered_sum(
