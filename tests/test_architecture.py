@@ -13,6 +13,8 @@ from typing import NamedTuple
 
 import pytest
 
+from trustream.learning import algorithms
+
 SOURCE = Path(__file__).parents[1] / "src" / "trustream"
 
 # A package may import itself, the packages before it, and the modules at the root.
@@ -55,6 +57,18 @@ INPUT_AND_OUTPUT = {
 COMPUTED_IMPORTS = {
     "trustream._lazy_names": "it loads the public names of a package on first use",
     "trustream.persist": "a model file names its class, from a fixed table",
+}
+
+# What knows models by their names, outside of which `streaming` knows `StreamModel` alone.
+MODELS = ("trustream.models.", "trustream.estimators.", "trustream.streaming.lda.")
+KNOW_MODELS = {
+    "trustream.streaming.stream_model": "it loads the models that it does not know, by a name",
+    "trustream.streaming.setup": "`init_store` prepares a store for topics, with seed words",
+}
+
+# Modules that compare the names of algorithms, each with its reason.
+NAME_ALGORITHMS = {
+    "trustream.presets": "the paper has settings for two algorithms",
 }
 
 
@@ -207,6 +221,31 @@ def test_every_package_has_a_place_in_the_order(trustream_tree: Tree) -> None:
 @pytest.mark.parametrize("rule", [misplaced_imports, foreign_imports, input_and_output])
 def test_the_rules_hold(trustream_tree: Tree, rule: object) -> None:
     assert rule(trustream_tree) == []  # type: ignore[operator]
+
+
+def test_trainers_do_not_know_their_models(trustream_tree: Tree) -> None:
+    found = {
+        module
+        for module, _, target in trustream_tree.imports()
+        if trustream_tree.part(module) == "streaming"
+        and not module.startswith("trustream.streaming.lda")
+        and f"{target}.".startswith(MODELS)
+    }
+    assert found == {*KNOW_MODELS}
+
+
+def test_nobody_asks_for_an_algorithm_by_its_name(trustream_tree: Tree) -> None:
+    """What differs between algorithms is an attribute of theirs: a new one is a file and a line."""
+    known = {*algorithms.names()}
+    found = {
+        module
+        for module, tree in trustream_tree.modules.items()
+        for compared in ast.walk(tree)
+        if isinstance(compared, ast.Compare)
+        for side in ast.walk(compared)
+        if isinstance(side, ast.Constant) and side.value in known
+    }
+    assert found == {*NAME_ALGORITHMS}
 
 
 # A small tree that breaks every rule: files, and what must be found in them.

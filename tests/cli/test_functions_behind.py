@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import inspect
 import re
 import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from trustream.cli import main
+from trustream.cli.option_names import option_names
 
 PAGE = Path(__file__).parents[2] / "docs" / "commands.md"
 # Commands that help a shell, and have nothing to offer to a program.
 OF_THE_SHELL = {"completion"}
+# Options whose letter stands for another parameter of the function: documents, not words.
+OF_ANOTHER_MEANING = {("documents", "n_words")}
 ROW = re.compile(r"^\| `trustream ([\w-]+)` \| (.*) \| (.*) \|$", re.MULTILINE)
 
 
@@ -68,3 +73,20 @@ def test_the_names_of_results_exist() -> None:
         homes = [importlib.import_module(function.__module__) for function in functions]
         for name in results:
             assert any(hasattr(home, name) for home in homes), name
+
+
+@pytest.mark.parametrize("command", sorted(set(main.commands) - OF_THE_SHELL))
+def test_defaults_are_those_of_the_functions(command: str) -> None:
+    """A default is written down again in the command, so that --help does not load the library."""
+    options = {
+        max(option.opts, key=len): option.default
+        for option in main.commands[command].params
+        if isinstance(option, click.Option) and not option.is_flag
+    }
+    names = option_names(main.commands[command])
+    for function in rows()[command][0]:
+        for name, parameter in inspect.signature(function).parameters.items():
+            default, option = parameter.default, options.get(names.get(name, ""))
+            are_given = isinstance(default, int | float | str) and isinstance(option, type(default))
+            if are_given and (command, name) not in OF_ANOTHER_MEANING:
+                assert option == default, (command, function.__name__, name)

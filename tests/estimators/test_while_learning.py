@@ -16,7 +16,7 @@ from trustream import (
     LatentDirichletAllocation,
     PoissonFactorization,
 )
-from trustream.inference.restoring import ReplacedError
+from trustream.inference.restoring import ReplacedStateError
 from trustream.models.dense_model import DenseModel
 from trustream.models.factorization.model import FactorModel
 from trustream.models.lda.model import LdaModel
@@ -124,7 +124,7 @@ def test_two_that_learn_at_once(monkeypatch: pytest.MonkeyPatch, case: Case) -> 
     def learn() -> None:
         try:
             shared.partial_fit(*case.first)
-        except ReplacedError as error:
+        except ReplacedStateError as error:
             errors.append(error)
 
     other = during_the_step(monkeypatch, case.model, learn)

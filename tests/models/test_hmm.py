@@ -25,7 +25,7 @@ def test_subchains_have_everything_once(length: int, buffer: int) -> None:
     lengths = [7, 1, 10, 23]
     whole = Sequences.of(np.arange(41), lengths, 41)
     cut = whole.cut(length, buffer)
-    assert cut.is_cut and cut.observations.tolist() == list(range(41))
+    assert cut.is_cut and cut.observations().tolist() == list(range(41))
     assert ((cut.chains[:, 2] - cut.chains[:, 1]) <= length).all()
     sequence = np.repeat(np.arange(4), lengths)
     for first, start, stop, last, begins in cut.chains:

@@ -9,7 +9,7 @@ import pytest
 
 from trustream.store import DocumentStore, Record, open_store
 from trustream.store.draw_order import DrawOrder
-from trustream.store.drawn_documents import DrawnDocuments
+from trustream.store.drawn_documents import DrawnDocumentCache
 from trustream.store.records import Documents
 
 N = 60
@@ -58,7 +58,8 @@ def test_draws_do_not_depend_on_what_is_kept(address: str, monkeypatch: pytest.M
     found = []
     for most_bytes in (0, 3000, 10**9):
         monkeypatch.setattr(
-            "trustream.store.reader.DrawnDocuments", lambda most=most_bytes: DrawnDocuments(most)
+            "trustream.store.reader.DrawnDocumentCache",
+            lambda most=most_bytes: DrawnDocumentCache(most),
         )
         with open_store(address, min_documents=1, held_out=0.3) as store:
             if not store.totals().documents:
@@ -96,7 +97,7 @@ def test_memory_is_bounded() -> None:
         read.extend(places)
         return [(place, str(place), bytes(700)) for place in places]
 
-    cache = DrawnDocuments(most_bytes=100_000)
+    cache = DrawnDocumentCache(most_bytes=100_000)
     for _ in range(3):
         for first in range(0, 1000, 10):
             got = cache.get(range(first, first + 10), 1, rows)

@@ -13,7 +13,7 @@ from scipy import sparse
 
 from trustream import BernoulliMixture, StreamTrainer, open_store
 from trustream.inference.state import State
-from trustream.learning import state_arrays
+from trustream.learning import state_formats
 from trustream.learning.learner import Learner
 from trustream.models.mixture import BernoulliModel, BernoulliNatural, BernoulliPrior
 from trustream.store.records import Documents, Record
@@ -89,8 +89,8 @@ class ClusterStream(StreamModel):
         values = model.predictive_log_density(state.lambda_, state.prior, batch)
         return Score(float(values.mean()), 0.0, values.size, int(documents.counts.sum()))
 
-    def format(self, n_words: int) -> state_arrays.StateFormat:
-        return state_arrays.bernoulli(self.n_components, n_words, "float64")
+    def format(self, n_words: int) -> state_formats.StateFormat:
+        return state_formats.bernoulli(self.n_components, n_words, "float64")
 
     def estimator(
         self, state: State, words: Sequence[str | None], rng: Any, n_seen: int

@@ -223,6 +223,10 @@ def test_planted_trends_in_documents_of_a_fitted_model() -> None:
     trends = [found.trends[k] for k in match]
     check_planted(trends, found.edges)
     assert all(trend.kind == STEADY for trend in trends[4:])
+    shown = [found.trends[k] for k in found.by_trend()]
+    assert shown[0].kind == NEW and {trend.topic for trend in shown} == {*found.topics}
+    order = [([NEW, RISING, FADING, STEADY].index(trend.kind), trend.p_value) for trend in shown]
+    assert order == sorted(order)
     truth = np.array([theta[np.floor(times) == b].mean(axis=0) for b in range(10)])
     np.testing.assert_allclose(found.shares[:, match], truth, atol=0.05)
 

@@ -24,6 +24,7 @@ from trustream.cli.shared_parameters import (
     topics_option,
 )
 from trustream.cli.tokeniser_parameters import taken_tokeniser, tokeniser_options
+from trustream.streaming.saved_names import DEFAULT_NAME
 
 _EPILOG = """\b
 Examples:
@@ -177,7 +178,7 @@ def init(
             }
         )
         return
-    named = "" if name == "model" else f" in the model {name!r}"
+    named = "" if name == DEFAULT_NAME else f" in the model {name!r}"
     beside = "" if not prepared.others else f", beside {', '.join(map(repr, prepared.others))}"
     echo(f"{prepared.store} is ready for {prepared.n_topics} topics{named}{beside}.")
     shown = repeatable(store)

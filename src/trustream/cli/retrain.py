@@ -20,6 +20,7 @@ from trustream.cli.shared_parameters import (
     store_argument,
     suggested_model,
 )
+from trustream.cli.training_progress import REPORT_EVERY
 
 if TYPE_CHECKING:
     from trustream.streaming.training_run import TrainingProgress
@@ -29,8 +30,6 @@ Examples:
   trustream retrain topics.db              # after trustream delete
   trustream retrain topics.db --model fine --force
 """
-# Seconds between two lines of progress.
-_REPORT_EVERY = 5.0
 
 
 @click.command(epilog=_EPILOG, short_help="Learn a model afresh, and replace the old one.")
@@ -107,11 +106,11 @@ class _LineReporter:
     """Prints a line of progress on standard error now and then."""
 
     def __init__(self) -> None:
-        self._due = time.monotonic() + _REPORT_EVERY
+        self._due = time.monotonic() + REPORT_EVERY
 
     def __call__(self, progress: TrainingProgress) -> Any:
         if time.monotonic() >= self._due:
-            self._due = time.monotonic() + _REPORT_EVERY
+            self._due = time.monotonic() + REPORT_EVERY
             score = progress.last_score
             end = "" if score is None else f", held-out {score:.4f} nats per word"
             echo(

@@ -11,6 +11,7 @@ import click
 
 from trustream.cli.completion import file_names
 from trustream.cli.number_parameters import LARGEST_JOBS, LARGEST_SEED, Whole
+from trustream.streaming.saved_names import DEFAULT_NAME
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -19,7 +20,7 @@ json_option: Decorator = click.option(
     "--json", "as_json", is_flag=True, help="Print JSON for programs."
 )
 model_option: Decorator = click.option(
-    "--model", "name", default="model", help="Name of the model in the store."
+    "--model", "name", default=DEFAULT_NAME, help="Name of the model in the store."
 )
 seed_option: Decorator = click.option(
     "--seed", default=0, type=Whole(0, LARGEST_SEED), help="Random seed."
@@ -101,4 +102,4 @@ def suggested_model(name: str) -> str:
     >>> suggested_model("model"), suggested_model("two words")
     ('', " --model 'two words'")
     """
-    return "" if name == "model" else f" --model {shlex.quote(name)}"
+    return "" if name == DEFAULT_NAME else f" --model {shlex.quote(name)}"

@@ -23,7 +23,6 @@ Examples:
   trustream trends topics.db --bins 24 --since 2024-01-01
   trustream trends topics.db --all --json > trends.json
 """
-_ORDER = ("new", "rising", "fading", "steady")
 _BARS = "▁▂▃▄▅▆▇█"
 
 
@@ -127,19 +126,14 @@ def _values(result: TopicsOverTime, everything: bool) -> dict[str, Any]:
 
 def _columns(result: TopicsOverTime, everything: bool) -> list[int]:
     """Topics that are shown: new, rising and fading ones, the surest first; then steady ones."""
-    found = sorted(
-        range(len(result.topics)),
-        key=lambda k: (
-            _ORDER.index(result.trends[k].kind),
-            result.trends[k].p_value,
-            -result.trends[k].after,
-        ),
-    )
-    return [k for k in found if everything or result.trends[k].kind != "steady"]
+    from trustream.topics.trends import STEADY
+
+    return [k for k in result.by_trend() if everything or result.trends[k].kind != STEADY]
 
 
 def _print(result: TopicsOverTime, everything: bool) -> None:
     from trustream.topics.stored_trends import date_text
+    from trustream.topics.trends import STEADY
 
     edges, shown = result.edges, _columns(result, everything)
     title = (
@@ -153,7 +147,7 @@ def _print(result: TopicsOverTime, everything: bool) -> None:
     else:
         columns = ["topic", "label", "trend", "at", "before", "after", "last", "lower", "upper"]
         echo_table(title, [*columns, "p"], [_cells(result, k) for k in shown])
-    n_steady = sum(trend.kind == "steady" for trend in result.trends)
+    n_steady = sum(trend.kind == STEADY for trend in result.trends)
     if n_steady and not everything:
         only = "all" if n_steady == len(result.topics) else "the other"
         echo(f"{only} {n_steady} topics are steady (--all shows them)")

@@ -29,7 +29,14 @@ from trustream.models.lda.parts import excerpt_of_lambda
 from trustream.store.document_slots import draw_places
 from trustream.store.protocol import Store
 from trustream.store.records import Totals
-from trustream.streaming.batches import BatchSize, Drawn, Order, order_from_json, order_to_json
+from trustream.streaming.batches import (
+    BatchSize,
+    Drawn,
+    Order,
+    newcomers,
+    order_from_json,
+    order_to_json,
+)
 from trustream.streaming.cluster_progress import ClusterProgress
 from trustream.streaming.engine import with_parts
 from trustream.streaming.lda.model import TopicStream
@@ -213,8 +220,7 @@ class ClusterDraws:
             return Drawn(None, totals, order_to_json(order))
         slots = draw_places(self._batch_size(totals), totals.training, order, held_out=False)
         fetching = Fetching(self._pool, self._model, slots, self._n_parts)
-        new = (getattr(order, "n_new", 0), getattr(order, "new_share", 0.0))
-        return _Begun(fetching, totals, order_to_json(order), *new)
+        return _Begun(fetching, totals, order_to_json(order), *newcomers(order))
 
     def close(self) -> None:
         """Forget what was drawn ahead."""

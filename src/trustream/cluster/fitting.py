@@ -198,7 +198,7 @@ class AllRows:
         return smoothed(self._pool, arguments, rng)
 
 
-class Counted(NamedTuple):
+class RowCounts(NamedTuple):
     """What is in some rows.
 
     Attributes:
@@ -211,11 +211,11 @@ class Counted(NamedTuple):
     columns: np.ndarray
 
 
-def count(worker: Worker, first: int, last: int) -> Counted:
+def count(worker: Worker, first: int, last: int) -> RowCounts:
     """Count what is in the rows from `first` up to `last`."""
     documents, _ = worker.source.read(np.arange(first, last))
     used = np.unique(documents.indices[documents.counts > 0])
-    return Counted(float(documents.counts.sum(dtype=np.float64)), documents.n_pairs, used)
+    return RowCounts(float(documents.counts.sum(dtype=np.float64)), documents.n_pairs, used)
 
 
 def _recipe(estimator: LatentDirichletAllocation) -> Recipe:

@@ -14,7 +14,7 @@ from trustream.estimators import parameters, validation
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
-from trustream.learning import state_arrays
+from trustream.learning import state_formats
 from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
 
@@ -171,9 +171,9 @@ class BernoulliMixture(MixtureEstimator):
         """E[beta], (n_components, n_features)."""
         return self._expected().probs
 
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
+    def _format(self, n_features: int) -> state_formats.StateFormat:
         dtype = parameters.dtype_name(self.dtype)
-        return state_arrays.bernoulli(self.n_components, n_features, dtype)
+        return state_formats.bernoulli(self.n_components, n_features, dtype)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:
         pairs = Array([(2,), (2, n_features)], NUMBERS, above=0.0)

@@ -14,7 +14,7 @@ from trustream._schema import Array
 from trustream.estimators import parameters, validation
 from trustream.estimators.fitted_factors import FittedFactors
 from trustream.kernels import threads
-from trustream.learning import defaults, recipe, state_arrays
+from trustream.learning import defaults, recipe, state_formats
 from trustream.models.factorization import FactorModel, FactorPrior
 
 # Shapes out of this range overflow, or their logarithms do, where beliefs are computed.
@@ -220,9 +220,9 @@ class PoissonFactorization(FittedFactors):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
+    def _format(self, n_features: int) -> state_formats.StateFormat:
         dtype = parameters.dtype_name(self.dtype)
-        return state_arrays.factorization(self.n_components, n_features, dtype)
+        return state_formats.factorization(self.n_components, n_features, dtype)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:
         return {}
@@ -277,8 +277,8 @@ class PoissonFactorization(FittedFactors):
         return float(X.data.sum())
 
     def _local_settings(self) -> tuple[int, float]:
-        # Without learning there is nothing to gain from stopping early.
-        return max(100, self.max_user_update_iter), min(1e-4, self.mean_change_tol)
+        most = max(defaults.READING_STEPS, self.max_user_update_iter)
+        return most, min(defaults.READING_TOL, self.mean_change_tol)
 
     def _example(self) -> np.ndarray:
         return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])

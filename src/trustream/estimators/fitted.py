@@ -16,9 +16,9 @@ from trustream import persist
 from trustream._schema import Array, Described, check_entries
 from trustream.estimators import saving
 from trustream.inference.population import published
-from trustream.inference.restoring import ReplacedError, Restorable
+from trustream.inference.restoring import ReplacedStateError, Restorable
 from trustream.inference.state import State
-from trustream.learning import state_arrays
+from trustream.learning import state_arrays, state_formats
 
 # Types of parameters whose values stay what they are.
 _SETTLED = (bool, int, float, str, type(None))
@@ -44,7 +44,7 @@ class Fitted(BaseEstimator):
             kept = self._kept
             try:
                 return kept.restored()
-            except ReplacedError:
+            except ReplacedStateError:
                 if kept is self._kept:
                     raise
                 # Another thread has taken a step just now.
@@ -55,7 +55,7 @@ class Fitted(BaseEstimator):
         self._agreed = None
 
     @abstractmethod
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
+    def _format(self, n_features: int) -> state_formats.StateFormat:
         """What the arrays of a saved state must be."""
 
     @abstractmethod
@@ -72,7 +72,7 @@ class Fitted(BaseEstimator):
         """Arrays of a file beside state and parameters, by names with a prefix of their own."""
         return {}
 
-    def _own_table(self, entries: Mapping[str, Described]) -> state_arrays.Table:
+    def _own_table(self, entries: Mapping[str, Described]) -> state_formats.Table:
         """What these must be in a file with those entries."""
         return {}
 

@@ -14,7 +14,7 @@ from trustream.estimators import group_memory, parameters, regression_data
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.bounds import each_block
 from trustream.kernels import threads
-from trustream.learning import regression_arrays, state_arrays
+from trustream.learning import regression_formats, state_formats
 from trustream.models.regression import GroupedData
 from trustream.models.regression.coordinates import Coordinates
 
@@ -221,9 +221,9 @@ class FittedRegression(VariationalEstimator):
             n_threads=threads.n_threads(self.n_jobs),
         )
 
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
+    def _format(self, n_features: int) -> state_formats.StateFormat:
         p = n_features + int(self.fit_intercept)
-        return regression_arrays.regression(n_features, p, self._grouped, self._probit)
+        return regression_formats.regression(n_features, p, self._grouped, self._probit)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:
         return {}

@@ -11,7 +11,7 @@ from sklearn.utils import ClassifierTags
 
 from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
-from trustream.estimators.sequence_data import Given
+from trustream.estimators.sequence_data import GivenSequences
 from trustream.inference.driver import blocks
 from trustream.inference.state import State
 from trustream.kernels import threads
@@ -96,7 +96,7 @@ class FittedSequences(DensityMixin, VariationalEstimator):
         with B the sequences of X and T their observations. N is B, so that X is all the data, or
         `total_samples` sequences, of which those of X are then a random part.
         """
-        data = self._check_fitted_data(Given(X, lengths))
+        data = self._check_fitted_data(GivenSequences(X, lengths))
         n_sequences = data.shape[0] if total_samples is None else total_samples
         model = self._current_model()
         value, _ = self._bound(model, self._shown, data, n_sequences)
@@ -120,7 +120,7 @@ class FittedSequences(DensityMixin, VariationalEstimator):
         self, X: Any, lengths: Any, compute: Callable[[Any, State, Any], np.ndarray]
     ) -> np.ndarray:
         """What is computed for the observations of some sequences at a time, put together."""
-        data = self._check_fitted_data(Given(X, lengths))
+        data = self._check_fitted_data(GivenSequences(X, lengths))
         model, state = self._current_model(), self._shown
         with threads.one_blas_thread():
             found = [

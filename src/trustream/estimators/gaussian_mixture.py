@@ -14,7 +14,7 @@ from trustream.estimators import gaussian_priors, gaussian_starts, parameters, v
 from trustream.estimators.fitted_gaussians import FittedGaussians
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
-from trustream.learning import state_arrays
+from trustream.learning import state_formats
 from trustream.models.mixture import GaussianModel, GaussianPrior
 
 
@@ -203,8 +203,8 @@ covariance_prior_
             "degrees_of_freedom_prior": None,
         }
 
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
-        return state_arrays.gaussian(self.n_components, n_features, self.covariance_type)
+    def _format(self, n_features: int) -> state_formats.StateFormat:
+        return state_formats.gaussian(self.n_components, n_features, self.covariance_type)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:
         d = n_features

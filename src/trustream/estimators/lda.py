@@ -16,7 +16,7 @@ from trustream.estimators.fitted_topics import FittedTopics
 from trustream.estimators.schemas import NUMBERS
 from trustream.estimators.seed_topics import STRENGTH
 from trustream.estimators.topic_scores import TopicScores
-from trustream.learning import recipe, state_arrays
+from trustream.learning import defaults, recipe, state_formats
 from trustream.models.lda import LdaModel, LdaPrior
 
 
@@ -270,9 +270,9 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
+    def _format(self, n_features: int) -> state_formats.StateFormat:
         dtype = parameters.dtype_name(self.dtype)
-        return state_arrays.lda(self.n_components, n_features, dtype)
+        return state_formats.lda(self.n_components, n_features, dtype)
 
     def _array_params(self, n_features: int) -> dict[str, Array]:
         k, d = self.n_components, n_features
@@ -322,8 +322,8 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         return recipe.DataSize(X.shape[0], self._n_tokens(X), n_words)
 
     def _local_settings(self) -> tuple[int, float]:
-        # Without learning there is nothing to gain from stopping early.
-        return max(100, self.max_doc_update_iter or 0), self.mean_change_tol
+        most = max(defaults.READING_STEPS, self.max_doc_update_iter or 0)
+        return most, self.mean_change_tol
 
     def _example(self) -> np.ndarray:
         return np.array([[1.0, 2.0, 0.0], [0.0, 1.0, 3.0]])

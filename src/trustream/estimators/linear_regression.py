@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval
 from trustream import persist
 from trustream.estimators import regression_data
 from trustream.estimators.regression import CONSTRAINTS, RegressionEstimator
-from trustream.estimators.regression_data import Given
+from trustream.estimators.regression_data import GivenRows
 from trustream.inference.state import State
 from trustream.models.regression import GroupedLinearModel, LinearModel, WeightsPrior
 from trustream.models.regression.coordinates import Coordinates
@@ -284,7 +284,7 @@ class BayesianLinearRegression(RegressorMixin, RegressionEstimator):
     def _model_class(self) -> Any:
         return GroupedLinearModel if self._grouped else LinearModel
 
-    def _check_responses(self, given: Given, n_rows: int, reset: bool) -> np.ndarray:
+    def _check_responses(self, given: GivenRows, n_rows: int, reset: bool) -> np.ndarray:
         return regression_data.numbers(regression_data.responses(self, given.y, n_rows))
 
     def _noise_prior(self) -> tuple[float, float]:

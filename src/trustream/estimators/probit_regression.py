@@ -19,7 +19,7 @@ from trustream._schema import Array, Described
 from trustream.estimators import regression_data
 from trustream.estimators.base import VariationalEstimator, has_partial_fit
 from trustream.estimators.regression import CONSTRAINTS, RegressionEstimator
-from trustream.estimators.regression_data import Given
+from trustream.estimators.regression_data import GivenRows
 from trustream.estimators.schemas import NUMBERS
 from trustream.models.regression import GroupedProbitModel, ProbitModel, WeightsPrior
 from trustream.models.regression.coordinates import Coordinates
@@ -166,7 +166,7 @@ n_iter_, n_batch_iter_
         -------
         self
         """
-        given = Given(X, y, groups, learned_from=True, classes=classes)
+        given = GivenRows(X, y, groups, learned_from=True, classes=classes)
         return VariationalEstimator.partial_fit(self, given)
 
     def decision_function(self, X: Any, groups: Any = None, return_std: bool = False) -> Any:
@@ -219,7 +219,7 @@ n_iter_, n_batch_iter_
     def _model_class(self) -> Any:
         return GroupedProbitModel if self._grouped else ProbitModel
 
-    def _check_responses(self, given: Given, n_rows: int, reset: bool) -> np.ndarray:
+    def _check_responses(self, given: GivenRows, n_rows: int, reset: bool) -> np.ndarray:
         y = regression_data.responses(self, given.y, n_rows)
         check_classification_targets(y)
         present = np.unique(y)

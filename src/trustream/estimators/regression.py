@@ -14,7 +14,7 @@ from sklearn.utils.metaestimators import available_if
 from trustream.estimators import group_memory, parameters, regression_data
 from trustream.estimators.base import has_partial_fit
 from trustream.estimators.fitted_regression import FittedRegression
-from trustream.estimators.regression_data import Given, Groups
+from trustream.estimators.regression_data import GivenRows, Groups
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms, defaults
 from trustream.learning.recipe import DataSize, Recipe
@@ -49,7 +49,7 @@ class RegressionEstimator(FittedRegression):
     # --- what each regression says of itself
 
     @abstractmethod
-    def _check_responses(self, given: Given, n_rows: int, reset: bool) -> np.ndarray:
+    def _check_responses(self, given: GivenRows, n_rows: int, reset: bool) -> np.ndarray:
         """y as the model takes it, but for its coordinates."""
 
     @abstractmethod
@@ -73,7 +73,7 @@ class RegressionEstimator(FittedRegression):
         -------
         self
         """
-        return super().fit(Given(X, y, groups))
+        return super().fit(GivenRows(X, y, groups))
 
     @available_if(has_partial_fit)
     def partial_fit(self, X: Any, y: Any, groups: Any = None) -> Any:
@@ -94,7 +94,7 @@ class RegressionEstimator(FittedRegression):
         -------
         self
         """
-        return super().partial_fit(Given(X, y, groups, learned_from=True))
+        return super().partial_fit(GivenRows(X, y, groups, learned_from=True))
 
     def elbo(  # type: ignore[override]
         self, X: Any, y: Any, groups: Any = None, *, total_samples: float | None = None
@@ -107,12 +107,12 @@ class RegressionEstimator(FittedRegression):
         which they are then a random part. For a linear regression without groups, fitted to the
         same data, it is the evidence itself.
         """
-        given: Any = Given(X, y, groups)
+        given: Any = GivenRows(X, y, groups)
         value: float = super().elbo(given, total_samples=total_samples)
         return value
 
     def _check_data(self, X: Any, reset: bool) -> Any:
-        given: Given = X
+        given: GivenRows = X
         rows = regression_data.features(self, given.X, reset)
         y = self._check_responses(given, rows.shape[0], reset)
         if reset:

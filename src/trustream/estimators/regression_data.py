@@ -12,7 +12,7 @@ from trustream.estimators import validation
 from trustream.models.mixture.gaussian_features import LARGEST
 
 
-class Given(NamedTuple):
+class GivenRows(NamedTuple):
     """What users give: rows, responses, perhaps the group of each row.
 
     `learned_from` says that what is known of the groups shall come with the data, and `classes` are

@@ -12,7 +12,7 @@ from trustream._schema import Array, Described, check_arrays, check_entries, che
 from trustream.estimators import parameters, schemas
 from trustream.estimators.seed_topics import SeedTopics
 from trustream.estimators.topic_words import checked_words
-from trustream.learning import state_arrays
+from trustream.learning import state_arrays, state_formats
 from trustream.tokenisers import from_dict
 from trustream.topic_names import TopicNames
 
@@ -85,7 +85,7 @@ def from_contents(cls: Any, contents: persist.Contents) -> Any:
     return from_arrays(cls, header, arrays)
 
 
-def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_arrays.Table:
+def check(cls: Any, header: Any, entries: Mapping[str, Described]) -> state_formats.Table:
     """What the arrays of a file with this header must be; a ValueError if they are not.
 
     Nothing is made of the size that a file claims before this.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from trustream._schema import Rule, any_number, boolean, integer, mapping, number, text
 from trustream.learning import state_arrays
-from trustream.learning.state_arrays import FLOATS
+from trustream.learning.state_formats import FLOATS
 
 HEADER: dict[str, Rule] = {
     "estimator": text,

@@ -12,7 +12,7 @@ from trustream.array_types import Array, Index
 _MOST_SYMBOLS = 10_000_000
 
 
-class Given(NamedTuple):
+class GivenSequences(NamedTuple):
     """What users gave: data, and lengths of sequences or None; and whether long ones may be cut."""
 
     X: Any

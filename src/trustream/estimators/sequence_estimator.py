@@ -12,9 +12,14 @@ from trustream.estimators import gaussian_priors, gaussian_starts, parameters, v
 from trustream.estimators.base import has_partial_fit
 from trustream.estimators.fitted_sequences import FittedSequences
 from trustream.estimators.schemas import NUMBERS
-from trustream.estimators.sequence_data import Given, checked_lengths, refuse_nested, symbols
+from trustream.estimators.sequence_data import (
+    GivenSequences,
+    checked_lengths,
+    refuse_nested,
+    symbols,
+)
 from trustream.kernels import threads
-from trustream.learning import defaults, state_arrays
+from trustream.learning import defaults, state_formats
 from trustream.learning.recipe import DataSize, Recipe
 from trustream.models.hmm import (
     BernoulliHmmPrior,
@@ -54,7 +59,7 @@ class SequenceEstimator(FittedSequences):
         -------
         self
         """
-        return super().fit(Given(X, lengths))
+        return super().fit(GivenSequences(X, lengths))
 
     @available_if(has_partial_fit)
     def partial_fit(self, X: Any, lengths: Any = None) -> Any:
@@ -76,9 +81,9 @@ class SequenceEstimator(FittedSequences):
         -------
         self
         """
-        return super().partial_fit(Given(X, lengths, may_cut=True))
+        return super().partial_fit(GivenSequences(X, lengths, may_cut=True))
 
-    def _check_data(self, X: Given, reset: bool) -> Sequences:
+    def _check_data(self, X: GivenSequences, reset: bool) -> Sequences:
         options: dict[str, Any] = {"dtype": "numeric"}
         if self.emissions == "bernoulli":
             options["accept_sparse"] = "csr"
@@ -159,7 +164,7 @@ class SequenceEstimator(FittedSequences):
         if self.emissions == "bernoulli":
             pair = validation.beta_pair(self.probability_prior, X.n_features)
             return BernoulliHmmPrior(start, transitions, *pair)
-        normal = gaussian_priors.prior(self, X.observations, np.ones(k))
+        normal = gaussian_priors.prior(self, X.observations(), np.ones(k))
         return GaussianHmmPrior(start, transitions, normal.mean, normal.s, normal.Psi, normal.nu)
 
     def _dirichlet(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
@@ -172,7 +177,7 @@ class SequenceEstimator(FittedSequences):
         return np.broadcast_to(value, shape).copy()
 
     def _initial(self, model: Any, prior: Any, X: Sequences, rng: np.random.Generator) -> Any:
-        x = X.observations
+        x = X.observations()
         n_samples = x.shape[0] * (self.total_samples or X.shape[0]) / X.shape[0]
         if self.emissions == "gaussian":
             natural = gaussian_starts.start(
@@ -208,9 +213,9 @@ class SequenceEstimator(FittedSequences):
             "population": None if self.population is None else "auto",
         }
 
-    def _format(self, n_features: int) -> state_arrays.StateFormat:
+    def _format(self, n_features: int) -> state_formats.StateFormat:
         dtype = parameters.dtype_name(self.dtype)
-        return state_arrays.hmm(
+        return state_formats.hmm(
             self.emissions, self.n_components, self._width(n_features), dtype, self.covariance_type
         )
 

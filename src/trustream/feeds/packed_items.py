@@ -43,7 +43,7 @@ class PackedRows(NamedTuple):
     append_ids: list[str | None] | None
 
 
-class Answer(NamedTuple):
+class PackedItems(NamedTuple):
     """What is in a block, so that little has to be sent.
 
     Attributes:
@@ -76,7 +76,7 @@ class Packer:
         self._table: WordTable | None = None
         self._told = 0
 
-    def answer(self, items: Iterable[Item | Rows], name: str) -> Answer:
+    def answer(self, items: Iterable[Item | Rows], name: str) -> PackedItems:
         """What is in them; of what the file with this name is read."""
         entries: list[tuple[Any, ...] | PackedRows] = []
         parts: list[tuple[WordTable, Any]] = []
@@ -104,7 +104,7 @@ class Packer:
         except Exception as stopped:
             error = FeedError(f"cannot read {name}: {reason(stopped)}")
         codes = np.concatenate([np.zeros(0, np.int32), *(codes for _, codes in parts)])
-        return Answer(entries, codes.tobytes(), self._tables(parts), error)
+        return PackedItems(entries, codes.tobytes(), self._tables(parts), error)
 
     def _tables(self, parts: list[tuple[WordTable, Any]]) -> list[tuple[int, bool, list[str]]]:
         tables = []
@@ -134,14 +134,14 @@ class Unpacker:
     def __init__(self) -> None:
         self._table = WordTable()
 
-    def items(self, answer: Answer) -> Iterator[Item | Rows]:
+    def items(self, answer: PackedItems) -> Iterator[Item | Rows]:
         """The items and rows of an answer.
 
         Raises:
             FeedError: what reading stopped at, after what stands before it.
 
         >>> unpacker = Unpacker()
-        >>> answer = Answer([(23, 2, 2, "a", 2, None, None)], b"\\1\\0\\0\\0\\0\\0\\0\\0",
+        >>> answer = PackedItems([(23, 2, 2, "a", 2, None, None)], b"\\1\\0\\0\\0\\0\\0\\0\\0",
         ...                 [(2, True, ["cats", "dogs"])])
         >>> [item.record.words for item in unpacker.items(answer)]
         [['dogs', 'cats']]

@@ -22,7 +22,7 @@ from trustream.feeds.formats import FORMATS
 from trustream.feeds.items import Item
 from trustream.feeds.json_scanner import json_scanner
 from trustream.feeds.options import Options
-from trustream.feeds.packed_items import Answer, Packer, frame, message
+from trustream.feeds.packed_items import PackedItems, Packer, frame, message
 from trustream.feeds.rows import Rows
 from trustream.feeds.word_coder import WordCoder, word_coder
 from trustream.missing_library import without
@@ -51,7 +51,7 @@ class Maker:
         )
         self._packer = Packer(keep_text=bool(task.options.keep_text))
 
-    def answer(self, block: Block) -> Answer:
+    def answer(self, block: Block) -> PackedItems:
         """The answer to a block.
 
         >>> import tempfile

@@ -23,7 +23,7 @@ from trustream.feeds.errors import FeedError
 from trustream.feeds.feed import Feed
 from trustream.feeds.items import Item, Mark
 from trustream.feeds.lines import ends_a_line
-from trustream.feeds.packed_items import HEADER, Answer, Unpacker, frame
+from trustream.feeds.packed_items import HEADER, PackedItems, Unpacker, frame
 from trustream.feeds.rows import Rows
 from trustream.feeds.sources import FileSource
 from trustream.feeds.worker_process import Task
@@ -179,7 +179,7 @@ class _WorkerProcesses:
             raise failure
         return rest
 
-    def _answer_of(self, worker: _Worker) -> Answer:
+    def _answer_of(self, worker: _Worker) -> PackedItems:
         """Its next answer; meanwhile the pipes of all are served, so that nobody waits for us."""
         while (answer := worker.answer()) is None:
             readers = {worker.outbox: worker.read for worker in self._all}
@@ -260,7 +260,7 @@ class _Worker:
         self._said = (self._said + received)[-_SAID:]
         self.complains = bool(received)
 
-    def answer(self) -> Answer | None:
+    def answer(self) -> PackedItems | None:
         """The next answer, None if it has not come as a whole."""
         data = self._received
         if len(data) < HEADER.size:
@@ -270,7 +270,7 @@ class _Worker:
             return None
         answer = pickle.loads(memoryview(data)[HEADER.size : end])
         self._received = data[end:]
-        return answer if isinstance(answer, Answer) else None
+        return answer if isinstance(answer, PackedItems) else None
 
     def _ended(self) -> FeedError:
         """The error that says that the process is not there any more."""

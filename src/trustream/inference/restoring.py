@@ -28,7 +28,7 @@ T = TypeVar("T")
 Undo = Callable[[], None]
 
 
-class ReplacedError(RuntimeError):
+class ReplacedStateError(RuntimeError):
     """Something was asked of a state that a later step has replaced."""
 
 
@@ -77,14 +77,14 @@ class Restorable(Generic[T]):
         >>> kept.restored()
         Traceback (most recent call last):
         ...
-        trustream.inference.restoring.ReplacedError: the model has learned since this was taken ...
+        trustream.inference.restoring.ReplacedStateError: the model has learned since this ...
         """
         self._now = None
 
     @property
     def _current(self) -> tuple[T, tuple[Undo, ...]]:
         if self._now is None:
-            raise ReplacedError(
+            raise ReplacedStateError(
                 "the model has learned since this was taken from it: ask the model again"
             )
         return self._now

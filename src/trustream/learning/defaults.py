@@ -41,6 +41,10 @@ _MANY_TOPICS = 500
 # Passes over the data, and so looks at each document, that LDA is given.
 PASSES = 5
 
+# Most iterations of a local step that does not learn, which gains nothing from stopping early,
+# and the change that ends it where users say nothing.
+READING_STEPS, READING_TOL = 100, 1e-4
+
 # Tokens of the population for each pair of topic and word: from 10 to 50 it hardly matters.
 _TOKENS_PER_PAIR = 30.0
 

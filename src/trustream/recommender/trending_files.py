@@ -57,7 +57,7 @@ def _or_auto(rule: Rule) -> Rule:
 _PARAMS = {name: _or_auto(rule) for name, rule in _TREND.items()}
 
 
-class Parts(NamedTuple):
+class TrendingParts(NamedTuple):
     """What a `TrendingRecommender` consists of.
 
     Attributes:
@@ -78,7 +78,7 @@ class Parts(NamedTuple):
     data: Ratings
 
 
-def to_arrays(name: str, parts: Parts) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+def to_arrays(name: str, parts: TrendingParts) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     """Return (arrays, header). Ratings that are the recommender's are kept once.
 
     Args:
@@ -132,7 +132,7 @@ def check(header: Any, entries: Mapping[str, Described]) -> dict[str, Array]:
     return {_PREFIX + name: array for name, array in inside.items()} | expected
 
 
-def from_arrays(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Parts:
+def from_arrays(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> TrendingParts:
     """Return the parts of a header and arrays that were checked.
 
     Raises:
@@ -149,7 +149,7 @@ def from_arrays(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Parts:
     if counts.size != len(data.items) or not 0 < total < np.inf:
         raise ValueError(f"{counts.size} counts of {len(data.items)} items, with the sum {total:g}")
     trend = {name: float(value) for name, value in header["trend"].items()}
-    return Parts(
+    return TrendingParts(
         header["params"],
         header["recommender_given"],
         recommender,

@@ -196,7 +196,7 @@ class TrendingRecommender(FittedRecommender, BaseEstimator):
     # --- files
 
     def _to_arrays(self) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-        parts = trending_files.Parts(
+        parts = trending_files.TrendingParts(
             {"half_life": self.half_life, "share": self.share},
             self.recommender is not None,
             self.recommender_,

@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any
 
-from trustream.feeds.packed_items import Answer, Unpacker, frame, message
+from trustream.feeds.packed_items import PackedItems, Unpacker, frame, message
 from trustream.feeds.rows import records_of
 from trustream.service.computing import ALIVE, UNHURRIED, ComputingTask, Question, Reply
 from trustream.store.errors import StoreError
@@ -255,7 +255,7 @@ class _Child:
         if reply.number == ALIVE:
             return True
         value, error = reply.value, reply.error
-        if isinstance(value, Answer):
+        if isinstance(value, PackedItems):
             try:
                 # Also if nobody wants them: later answers take words for known.
                 value = records_of(list(unpacker.items(value)))

@@ -16,7 +16,7 @@ _OF_DOCUMENT = 300
 Kept = tuple[str, bytes]
 
 
-class DrawnDocuments:
+class DrawnDocumentCache:
     """A cache of documents by their places.
 
     The number of the store's last change says whether what is kept is still so. Every change of a
@@ -24,7 +24,7 @@ class DrawnDocuments:
     with another number all is forgotten. When the cache is full it stays as it is: in passes over
     more documents than it holds, it has the same part of each pass.
 
-    >>> cache, table = DrawnDocuments(), {0: ("a", b"1"), 1: ("b", b"2")}
+    >>> cache, table = DrawnDocumentCache(), {0: ("a", b"1"), 1: ("b", b"2")}
     >>> def read(places):
     ...     print("read", places)
     ...     return [(place, *table[place]) for place in places]

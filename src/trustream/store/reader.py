@@ -13,7 +13,7 @@ from trustream.store.database import Database
 from trustream.store.document_encoding import unpack
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
-from trustream.store.drawn_documents import DrawnDocuments
+from trustream.store.drawn_documents import DrawnDocumentCache
 from trustream.store.kept_orders import unpack_order
 from trustream.store.kept_texts import unpack_text
 from trustream.store.records import (
@@ -32,7 +32,7 @@ class Reader:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._active = ActiveWords()
-        self._drawn = DrawnDocuments()
+        self._drawn = DrawnDocumentCache()
 
     def draw(
         self,

@@ -81,6 +81,11 @@ def order_from_json(values: Mapping[str, Any]) -> Order:
     return DrawOrder(rng, values["pass"]) if "pass" in values else rng
 
 
+def newcomers(order: Order) -> tuple[int, float]:
+    """(n_new, new_share) of the last draw, as in `Drawn`."""
+    return (order.n_new, order.new_share) if isinstance(order, DrawOrder) else (0, 0.0)
+
+
 def draw(store: Store, batch_size: BatchSize, order: Order) -> Drawn:
     """A batch as the store is now."""
 
@@ -88,9 +93,8 @@ def draw(store: Store, batch_size: BatchSize, order: Order) -> Drawn:
         return batch_size(totals) if totals.training else 0
 
     documents, totals = store.draw_batch(size, order)
-    new = (order.n_new, order.new_share) if isinstance(order, DrawOrder) else (0, 0.0)
     found = documents if totals.training else None
-    return Drawn(found, totals, order_to_json(order), -1, *new)
+    return Drawn(found, totals, order_to_json(order), -1, *newcomers(order))
 
 
 class Direct:

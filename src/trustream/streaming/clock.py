@@ -32,6 +32,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from trustream.learning.defaults import PASSES
 from trustream.store.records import Totals
 
 # The rate never reaches 1, which would forget all that was learned.
@@ -77,7 +78,7 @@ class Clock:
         return min(self.looked_at, self.found) + self.added - self.added_before
 
     def passed(
-        self, totals: Totals, n_documents: int, passes: int = 5, begins_anew: bool = True
+        self, totals: Totals, n_documents: int, passes: int = PASSES, begins_anew: bool = True
     ) -> Clock:
         """After a step on a batch of n_documents, drawn when the store had these totals.
 

@@ -19,7 +19,7 @@ from trustream.inference.restoring import Undo
 from trustream.inference.state import State
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import Recipe
-from trustream.learning.state_arrays import StateFormat
+from trustream.learning.state_formats import StateFormat
 from trustream.store.records import Documents
 
 # (column, word) pairs that are new or mean another word now; None where a column has none.

@@ -11,6 +11,7 @@ from scipy import sparse
 
 from trustream.estimators import LatentDirichletAllocation
 from trustream.evaluation import validation
+from trustream.learning.defaults import PASSES
 from trustream.topics import frames
 from trustream.topics.reduction import reducing
 
@@ -18,8 +19,9 @@ from trustream.topics.reduction import reducing
 _LEAST, _MOST, _RATIO = 2, 128, 1.25
 # Numbers that are tried between the one that the grid suggests and the next smaller one.
 _FINER = 4
-# Passes over the documents for the largest number of topics, and after each reduction.
-_PASSES, _PASSES_AFTER = 5, 2
+# Passes over the documents after each reduction; for the largest number of topics there are those
+# of any fit.
+_PASSES_AFTER = 2
 # So many documents are needed, to learn from and to predict.
 FEWEST = 20
 # Documents that are predicted, at most.
@@ -248,7 +250,7 @@ def _options(options: dict[str, Any], seed: int) -> dict[str, Any]:
     taken = {"n_components", "warm_start", "random_state"} & set(options)
     if taken:
         raise ValueError(f"{sorted(taken)} cannot be given: they are decided here")
-    return {"max_iter": _PASSES, **options, "random_state": seed}
+    return {"max_iter": PASSES, **options, "random_state": seed}
 
 
 def _parts(

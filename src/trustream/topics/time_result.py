@@ -10,7 +10,7 @@ import numpy as np
 from trustream.array_types import Float64
 from trustream.topics import frames
 from trustream.topics.characteristic_words import WordWeight
-from trustream.topics.trends import Trend
+from trustream.topics.trends import TREND_KINDS, Trend
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +57,15 @@ class TopicsOverTime:
     def n_bins(self) -> int:
         """B."""
         return len(self.edges) - 1
+
+    def by_trend(self) -> list[int]:
+        """Return all columns: new, rising and fading topics, the surest first, then steady ones."""
+
+        def key(column: int) -> tuple[int, float, float]:
+            trend = self.trends[column]
+            return TREND_KINDS.index(trend.kind), trend.p_value, -trend.after
+
+        return sorted(range(len(self.topics)), key=key)
 
     def frame(self) -> Any:
         """Return a pandas DataFrame, a row for each bin and topic, with times in UTC."""

@@ -14,13 +14,10 @@ from numpy.typing import ArrayLike
 from trustream.array_types import Array, Float64
 from trustream.evaluation import validation
 from trustream.kernels import threads
+from trustream.learning.defaults import READING_STEPS, READING_TOL
 from trustream.models.lda import LazyRows, LdaModel, LdaPrior
 from trustream.streaming.fitted_models import column_words
 from trustream.topic_names import TopicNames
-
-# How documents are read without learning: most iterations, and the change that ends them. Those of
-# `transform`.
-N_LOCAL, LOCAL_TOL = 100, 1e-4
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +41,8 @@ class TopicSet:
     words: Sequence[str]
     names: TopicNames
     model: LdaModel
-    n_local: int = N_LOCAL
-    tol: float = LOCAL_TOL
+    n_local: int = READING_STEPS
+    tol: float = READING_TOL
 
     @classmethod
     def of(

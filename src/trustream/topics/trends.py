@@ -35,6 +35,8 @@ from trustream.array_types import Float64
 from trustream.topics.share_intervals import ShareSums, bounds, concentration
 
 STEADY, RISING, FADING, NEW = "steady", "rising", "fading", "new"
+# In the order in which they are shown.
+TREND_KINDS = (NEW, RISING, FADING, STEADY)
 # A topic is new if the share that it had before is at most this part of what it has since, even
 # at the upper end of the interval.
 _NEW = 0.2

@@ -75,9 +75,8 @@ class Sequences:
         """The evidence of all chains."""
         return extent(self.chains)
 
-    @property
     def observations(self) -> Any:
-        """The observations of all cores, in their order."""
+        """The observations of all cores, in their order, as a copy."""
         return self.x[core_rows(self.chains)]
 
     def cut(self, length: int, buffer: int) -> Sequences:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.families import beta, dirichlet
 from trustream.kernels import threads
@@ -106,7 +107,7 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
 
         The weights have a row for each feature, (D, K) and filling.
         """
-        kernel = bernoulli_batch.kernels(self.backend).scores
+        kernel = kernels.get("mixture", self.backend).scores
         d, k = natural.a.shape
         weights = np.empty((d, bernoulli_batch.pad(k)), dtype=self.dtype)
         n_rows = max(1, _PART_NUMBERS // k)
@@ -129,7 +130,7 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         scale: float,
     ) -> BernoulliNatural:
         """(1 - rho) lambda_t + rho (eta + scale s), entry by entry, in one pass over memory."""
-        kernel = bernoulli_batch.kernels(self.backend).blend
+        kernel = kernels.get("mixture", self.backend).blend
         gamma = (1 - rho) * anchor.gamma + rho * (prior.alpha + scale * statistics.gamma)
         new = []
         etas = prior.filled(anchor.a.shape, self.dtype)
@@ -174,7 +175,7 @@ class BernoulliModel(MixtureModel[BernoulliNatural, BernoulliPrior, BernoulliBat
         Rounding never makes the last one negative.
         """
         ones, zeros = np.empty((2, self.n_features, self.n_components), dtype=self.dtype)
-        bernoulli_batch.kernels(self.backend).complement(
+        kernels.get("mixture", self.backend).complement(
             np.ascontiguousarray(sums), counts.astype(self.dtype), ones, zeros
         )
         return BernoulliNatural(counts, ones, zeros)

@@ -12,19 +12,17 @@ the compiled kernels (`pad`), and sums over data points are (D, K).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.kernels import LANES, threads
-from trustream.kernels import get as get_kernels
 from trustream.models.mixture import feature_blocks
-from trustream.models.mixture.feature_blocks import Moments, Scores
+from trustream.models.mixture.feature_blocks import ComponentMoments, Scores
 from trustream.models.protocol import Rows
 
 Which = slice | NDArray[np.intp]
@@ -82,12 +80,6 @@ class BernoulliBatch:
     n_features: int
     sparse: SparseRows | None
     dense: DenseRows | None
-
-
-@cache
-def kernels(backend: str) -> ModuleType:
-    """The Bernoulli kernels of that backend."""
-    return get_kernels("mixture", backend)
 
 
 def pad(n_components: int) -> int:
@@ -161,13 +153,13 @@ def _compressed(data: Array, rows: Rows, dtype: str, backend: str) -> SparseRows
     n_most = rows.size * data.shape[1] + 1
     indptr = np.empty(rows.size + 1, dtype=np.int64)
     indices, values = np.empty(n_most, dtype=np.int32), np.empty(n_most, dtype=dtype)
-    kernels(backend).compress(data, rows, indptr, indices, values)
+    kernels.get("mixture", backend).compress(data, rows, indptr, indices, values)
     return SparseRows(indptr, indices, values, slice(0, rows.size))
 
 
 def assign(
     batch: BernoulliBatch, scores: Scores, backend: str, n_threads: int
-) -> tuple[Array, Moments]:
+) -> tuple[Array, ComponentMoments]:
     """phi (B, K) = softmax(x weights + constants), and sum_n phi_n and sum_n x_n phi_n' (D, K+)."""
     weights, n_components = scores.weights, scores.constants.size
     phi = np.empty((batch.size, n_components), dtype=weights.dtype)
@@ -176,19 +168,19 @@ def assign(
         mine, counts, sums = _assign_sparse(batch.sparse, scores, backend, n_threads)
         phi[batch.sparse.which] = mine
         if batch.dense is None:
-            return mine, Moments(counts, sums)
+            return mine, ComponentMoments(counts, sums)
     if batch.dense is not None:
         linear = Scores(weights[:, :n_components].T, scores.constants)
         mine, (counts2, sums2) = feature_blocks.assign(batch.dense, linear, backend, n_threads)
         phi[batch.dense.which] = mine
         counts, sums = counts + counts2, sums2.T + (sums[:, :n_components] if sums.size else 0)
-    return phi, Moments(counts, sums)
+    return phi, ComponentMoments(counts, sums)
 
 
 def _assign_sparse(
     rows: SparseRows, scores: Scores, backend: str, n_threads: int
 ) -> tuple[Array, Float64, Array]:
-    kernel, softmax = kernels(backend), feature_blocks.kernels(backend).softmax
+    kernel = feature_blocks.mixture_kernels(backend)
     weights, constants = scores.weights, scores.constants.astype(scores.weights.dtype)
     phi = np.empty((rows.size, constants.size), dtype=weights.dtype)
     blocks = threads.split(rows.size, _BLOCK)
@@ -197,7 +189,7 @@ def _assign_sparse(
     def work(start: int, stop: int) -> Array:
         sums = np.empty_like(weights)
         kernel.products(*rows.data, weights, phi, start, stop)
-        softmax(phi, constants, counts[start // _BLOCK], start, stop)
+        kernel.softmax(phi, constants, counts[start // _BLOCK], start, stop)
         kernel.moments(*rows.data, phi, sums, start, stop)
         return sums
 
@@ -211,7 +203,7 @@ def moments(batch: BernoulliBatch, phi: Float64, dtype: str, backend: str, n_thr
     parts: list[Array] = []
     if batch.sparse is not None:
         rows, mine = batch.sparse, phi[batch.sparse.which].astype(dtype)
-        kernel = kernels(backend).moments
+        kernel = kernels.get("mixture", backend).moments
 
         def work(start: int, stop: int) -> Array:
             sums = np.empty((batch.n_features, pad(phi.shape[1])), dtype=dtype)
@@ -237,7 +229,7 @@ def totals(batch: BernoulliBatch, backend: str, n_threads: int) -> Float64:
     sums = np.zeros(batch.n_features)
     if batch.sparse is not None:
         n_all = int(batch.sparse.indptr[-1])
-        kernel = kernels(backend).totals
+        kernel = kernels.get("mixture", backend).totals
         kernel(batch.sparse.indices[:n_all], batch.sparse.values[:n_all], sums)
     if batch.dense is not None:
         sums += feature_blocks.totals(batch.dense, n_threads)
@@ -251,7 +243,7 @@ def log_scores(batch: BernoulliBatch, scores: Scores, backend: str, n_threads: i
     if batch.sparse is not None:
         rows = batch.sparse
         out = np.empty((rows.size, n_components), dtype=weights.dtype)
-        kernel = kernels(backend).products
+        kernel = kernels.get("mixture", backend).products
 
         def work(start: int, stop: int) -> None:
             kernel(*rows.data, weights, out, start, stop)

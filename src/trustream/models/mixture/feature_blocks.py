@@ -20,8 +20,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from trustream import kernels
 from trustream.array_types import Array, Float64
-from trustream.kernels import get as get_kernels
 from trustream.kernels import threads
 
 # Data points in a block, and about how many numbers its features and its moments may hold. Batch
@@ -57,7 +57,7 @@ class Scores(NamedTuple):
     constants: Float64
 
 
-class Moments(NamedTuple):
+class ComponentMoments(NamedTuple):
     """sum_n phi_nk (K,) in float64 and sum_n phi_nk f(x_n) (K, F) in the features' type."""
 
     counts: Float64
@@ -104,22 +104,22 @@ def padded(rows: Array, multiple: int, dtype: str) -> Array:
 
 
 @cache
-def kernels(backend: str) -> ModuleType:
+def mixture_kernels(backend: str) -> ModuleType:
     """The mixtures' kernels of that backend."""
     # A step makes and drops arrays of a few hundred kilobytes. The C library gives such memory
     # back to the system each time, to be handed out again page by page, until it has seen a
     # larger array dropped: this one, which is never written to.
     np.empty(2**21)
-    return get_kernels("mixture", backend)
+    return kernels.get("mixture", backend)
 
 
 def assign(
     features: Features, scores: Scores, backend: str, n_threads: int
-) -> tuple[Array, Moments]:
+) -> tuple[Array, ComponentMoments]:
     """phi (B, K), of the weights' type, and the moments under it."""
     weights, n_components = scores.weights, scores.constants.size
     constants = scores.constants.astype(weights.dtype)
-    softmax = kernels(backend).softmax
+    softmax = mixture_kernels(backend).softmax
     n_rows = block_rows(features.n_columns)
     # Whole blocks, so that every product has the same shape.
     phi = np.empty((-(-features.size // n_rows) * n_rows, n_components), dtype=weights.dtype)
@@ -132,7 +132,7 @@ def assign(
     return phi[: features.size], _moments(features, belief, n_components, n_threads)
 
 
-def moments(features: Features, phi: Float64, n_threads: int) -> Moments:
+def moments(features: Features, phi: Float64, n_threads: int) -> ComponentMoments:
     """The moments under the given phi (B, K)."""
 
     def belief(block: Array, counts: Float64, start: int, stop: int) -> Array:
@@ -156,7 +156,7 @@ def _moments(
     belief: Callable[[Array, Float64, int, int], Array],
     n_components: int,
     n_threads: int,
-) -> Moments:
+) -> ComponentMoments:
     """The moments under phi[start:stop] = belief(block, counts, start, stop).
 
     `belief` also writes sum_n phi_nk of its block to counts (K,).
@@ -174,7 +174,7 @@ def _moments(
     n_threads = worthwhile(features.size * n_columns * n_components, n_threads)
     with threads.one_blas_thread():
         sums = ordered_sum(work, blocks, n_components * n_columns, n_threads)
-    return Moments(counts.sum(axis=0), sums)
+    return ComponentMoments(counts.sum(axis=0), sums)
 
 
 def ordered_sum(

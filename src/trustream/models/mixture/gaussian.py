@@ -188,7 +188,7 @@ class GaussianModel(MixtureModel[GaussianNatural, GaussianPrior, GaussianBatch])
         """(n_k, n_k, sum phi y, sum phi y y', n_k) with n_k = sum_n phi_nk."""
         if self.kind is TIED:
             total = counts.sum(keepdims=True)
-            return GaussianNatural(counts, counts, sums, features.scatter, total)
+            return GaussianNatural(counts, counts, sums, features.scatter(), total)
         d = self.n_features
         return GaussianNatural(counts, counts, sums[:, :d], sums[:, d:], counts)
 

@@ -17,7 +17,6 @@ cancel would gain nothing.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -53,8 +52,9 @@ class GaussianFeatures:
         self.x, self.prior, self.kind = x, prior, kind
         self.size = int(x.shape[0])
         self.n_columns = n_columns(kind, x.shape[1])
-        self._quadratic = feature_blocks.kernels(backend).quadratic_features
+        self._quadratic = feature_blocks.mixture_kernels(backend).quadratic_features
         self._kept: Float64 | None = None
+        self._scatter: Float64 | None = None
         n_rows = feature_blocks.block_rows(self.n_columns)
         parts = threads.split(self.size, n_rows)
         if len(parts) * n_rows * self.n_columns <= _KEPT_NUMBERS:
@@ -92,15 +92,17 @@ class GaussianFeatures:
         if self.kind == "diag":
             np.square(y, out=out[:, d:])
 
-    @cached_property
     def scatter(self) -> Float64:
-        """sum_n y_n y_n' packed, for tied covariances."""
-        total = np.zeros(symmetric.packed_size(self.x.shape[1]))
-        with threads.one_blas_thread():
-            for start, stop in threads.split(self.size, feature_blocks.block_rows(self.n_columns)):
-                y = self.block(start, stop)
-                total += symmetric.pack(np.matmul(y.T, y))
-        return total
+        """sum_n y_n y_n' packed, for tied covariances; computed once and kept."""
+        if self._scatter is None:
+            total = np.zeros(symmetric.packed_size(self.x.shape[1]))
+            n_rows = feature_blocks.block_rows(self.n_columns)
+            with threads.one_blas_thread():
+                for start, stop in threads.split(self.size, n_rows):
+                    y = self.block(start, stop)
+                    total += symmetric.pack(np.matmul(y.T, y))
+            self._scatter = total
+        return self._scatter
 
 
 def _check(values: Float64) -> None:

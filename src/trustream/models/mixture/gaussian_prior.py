@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -32,6 +32,7 @@ class GaussianPrior:
         Psi: (D, D), or (D,) for diagonal covariances. E[Sigma] = Psi / (nu - D - 1), or
             Psi / (nu - 2) for diagonal ones.
         nu: degrees of freedom, above D - 1, or above 0 for diagonal covariances.
+        factor: L (D, D) lower triangular, or its diagonal (D,).
     """
 
     alpha: Float64
@@ -39,6 +40,8 @@ class GaussianPrior:
     s: float
     Psi: Float64
     nu: float
+    # Follows from Psi.
+    factor: Float64 = field(compare=False, repr=False)
 
     def __init__(
         self, alpha: ArrayLike, mean: ArrayLike, s: float, Psi: ArrayLike, nu: float
@@ -61,19 +64,7 @@ class GaussianPrior:
             raise ValueError(f"Psi must have shape {(d, d)} or {(d,)}, got {self.Psi.shape}")
         if self.Psi.ndim == 2 and self.nu <= d - 1:
             raise ValueError(f"nu must be above D - 1 = {d - 1}, got {nu}")
-        self.factor  # noqa: B018  refuses a Psi that is not positive definite
-
-    @cached_property
-    def factor(self) -> Float64:
-        """L (D, D) lower triangular, or its diagonal (D,)."""
-        if self.Psi.ndim == 1:
-            return np.sqrt(positive("Psi", self.Psi))
-        if not np.allclose(self.Psi, self.Psi.T, rtol=1e-8, atol=0):
-            raise ValueError("Psi must be symmetric")
-        try:
-            return np.asarray(np.linalg.cholesky(self.Psi), dtype=np.float64)
-        except np.linalg.LinAlgError:
-            raise ValueError("Psi must be positive definite, but has no Cholesky factor") from None
+        object.__setattr__(self, "factor", _factor(self.Psi))
 
     @cached_property
     def inverse_factor(self) -> Float64:
@@ -131,3 +122,15 @@ class GaussianPrior:
         finite = np.isfinite(covariance)
         product = self.factor @ np.where(finite, covariance, 0.0) @ self.factor.T
         return np.where(finite, product, np.inf)
+
+
+def _factor(Psi: Float64) -> Float64:
+    """L with Psi = L L', or a ValueError if Psi is not positive definite."""
+    if Psi.ndim == 1:
+        return np.sqrt(positive("Psi", Psi))
+    if not np.allclose(Psi, Psi.T, rtol=1e-8, atol=0):
+        raise ValueError("Psi must be symmetric")
+    try:
+        return np.asarray(np.linalg.cholesky(Psi), dtype=np.float64)
+    except np.linalg.LinAlgError:
+        raise ValueError("Psi must be positive definite, but has no Cholesky factor") from None

@@ -63,7 +63,6 @@ class Coordinates:
         """y~ for y (n,)."""
         return np.asarray((y - self.y_mean) / self.y_scale, dtype)
 
-    @property
     def matrix(self) -> Float64:
         """T (P, P)."""
         d, p = self.x_mean.size, self.n_weights
@@ -76,7 +75,7 @@ class Coordinates:
 
     def weights(self, w: Float64) -> Float64:
         """Weights (..., P) of the data's own units, the intercept last."""
-        result = w @ self.matrix.T
+        result = w @ self.matrix().T
         if self.intercept:
             result[..., -1] += self.y_mean
         return np.asarray(result)
@@ -85,7 +84,8 @@ class Coordinates:
         """Covariance (..., P, P) of weights in the data's own units, T C T'; infinite if C is."""
         if not np.isfinite(covariance).all():
             return np.full(covariance.shape, np.inf)
-        return np.asarray(self.matrix @ covariance @ self.matrix.T)
+        T = self.matrix()
+        return np.asarray(T @ covariance @ T.T)
 
 
 def standard(X: Array, y: Array | None, intercept: bool) -> Coordinates:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.families.weights_and_noise import Natural
-from trustream.kernels import get, threads
+from trustream.kernels import threads
 from trustream.models.protocol import Rows
 
 # Rows and groups at a time; sums over them are added up in order, whatever the threads.
@@ -125,7 +126,7 @@ class GroupedData:
             n_groups, p = self.shape
             result = no_moments(n_groups, p)
             X, y = (np.ascontiguousarray(part, dtype) for part in (self.X, self.y))
-            kernel = get("regression", backend).group_moments
+            kernel = kernels.get("regression", backend).group_moments
 
             def work(start: int, stop: int) -> None:
                 kernel(X, y, self.offsets, start, stop, *result[:3])

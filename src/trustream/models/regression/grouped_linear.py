@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.families import inverse_wishart
 from trustream.families import normal_inverse_wishart as niw
-from trustream.kernels import get
 from trustream.models.dense_model import like
 from trustream.models.protocol import Rows
 from trustream.models.regression.data import Moments, MomentsBatch, over_groups
@@ -124,7 +124,7 @@ class GroupedLinearModel(GroupedModel[GroupedLinearNatural, MomentsBatch]):
         means, values = np.empty((n, p)), np.empty(n)
         covariances = np.empty((n if wanted else 0, p, p))
         moments = [np.ascontiguousarray(part) for part in batch.moments[:3]]
-        kernel = get("regression", self.backend).linear_groups
+        kernel = kernels.get("regression", self.backend).linear_groups
 
         def work(start: int, stop: int, sums: Float64) -> None:
             kernel(

@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.families import normal_inverse_wishart as niw
-from trustream.kernels import get
 from trustream.models.protocol import Rows
 from trustream.models.regression.data import GroupBatch, GroupedData, Moments, over_groups
 from trustream.models.regression.grouped import GroupedModel
@@ -88,7 +88,7 @@ class GroupedProbitModel(GroupedModel[GroupedProbitNatural, GroupBatch]):
         products, shifts = np.empty((0, p, p)), np.empty((0, p))
         if batch.earlier is not None:
             products, shifts = (np.ascontiguousarray(part) for part in batch.earlier[:2])
-        kernel = get("regression", self.backend).probit_groups
+        kernel = kernels.get("regression", self.backend).probit_groups
 
         def work(start: int, stop: int, sums: Float64) -> None:
             kernel(

@@ -24,9 +24,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trustream import kernels
 from trustream.array_types import Array, Float64
 from trustream.families import normal_weights as family
-from trustream.kernels import get, threads
+from trustream.kernels import threads
 from trustream.models.dense_model import like
 from trustream.models.protocol import Rows
 from trustream.models.regression.data import RowBatch, weighted_products, weighted_sums
@@ -150,7 +151,7 @@ class ProbitModel(RegressionModel[ProbitNatural, WeightsPrior, RowBatch]):
         """E[z] and Var[z] (B, 2), and log Phi(y location) (B,)."""
         location = np.ascontiguousarray(location, np.float64)
         mean, variance, log_mass = (np.empty(batch.size) for _ in range(3))
-        kernel = get("regression", self.backend).truncated
+        kernel = kernels.get("regression", self.backend).truncated
 
         def work(start: int, stop: int) -> None:
             kernel(location, batch.y, start, stop, mean, variance, log_mass)

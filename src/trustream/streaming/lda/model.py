@@ -17,7 +17,7 @@ from trustream.estimators.progress import compilation_notice
 from trustream.estimators.seed_topics import STRENGTH, SeedTopics
 from trustream.inference.restoring import Undo, together
 from trustream.inference.state import State
-from trustream.learning import algorithms, defaults, state_arrays
+from trustream.learning import algorithms, defaults, state_formats
 from trustream.learning.defaults import STREAM, stream_offset
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import Recipe
@@ -273,9 +273,9 @@ class TopicStream(StreamModel):
 
     # --- results
 
-    def format(self, n_words: int) -> state_arrays.StateFormat:
+    def format(self, n_words: int) -> state_formats.StateFormat:
         """Of LDA."""
-        return state_arrays.lda(self.n_components, n_words, self.dtype)
+        return state_formats.lda(self.n_components, n_words, self.dtype)
 
     def estimator(
         self,

@@ -1,11 +1,11 @@
-"""What the arrays of a regression's state must be; see `learning.state_arrays`."""
+"""What the arrays of a regression's state must be; see `learning.state_formats`."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from trustream._schema import Array
-from trustream.learning.state_arrays import ONE, StateFormat, Table
+from trustream.learning.state_formats import ONE, StateFormat, Table
 from trustream.models.regression import (
     GroupedLinearNatural,
     GroupedProbitNatural,
