@@ -142,7 +142,11 @@ def test_the_dashboard_runs_beside_it_until_interrupted(tmp_path: Path) -> None:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    assert status["totals"]["documents"] == 200
+    # All that came in: how many that is, in three seconds, depends on what else the machine does.
+    (said,) = {
+        found for line in lines for found in re.findall(r"([\d,]+) docstrings came in", line)
+    }
+    assert status["totals"]["documents"] == int(said.replace(",", "")) >= 100
     with pytest.raises(OSError):
         urllib.request.urlopen(f"{address}/healthz", timeout=5)
 
