@@ -46,8 +46,8 @@ with trustream.StreamTrainer(store, n_components=15, score_every=5, random_state
 
 # %%
 # How much better than word frequencies the model predicts half of a held-out document from its
-# other half. Documents arrive at the grey lines: what is held out of them is new to the model, and it
-# learns from the others. So the line can fall there, and rises again.
+# other half. Documents arrive at the grey lines: what is held out of them is new to the model.
+# It then learns from the others. So the line can fall there, and rises again.
 
 figure, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
 for step in arrivals:
