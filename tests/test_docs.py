@@ -7,8 +7,12 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
+from sklearn import datasets
+from sklearn.utils import Bunch
 
 from trustream.cli import main
+from trustream.store import open_store
 
 ROOT = Path(__file__).parents[1]
 
@@ -40,15 +44,21 @@ def test_pages_with_code() -> None:
 
 
 def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With texts in the place of the reader's own."""
+    """As it stands, with a few texts in the place of those that it downloads."""
     monkeypatch.chdir(tmp_path)
     texts = [f"cat dog {'bird' * (i % 3)} bank rate stock{i % 7} bond{i % 5}" for i in range(60)]
-    names: dict[str, object] = {"new_texts": texts[:5]}
+    monkeypatch.setattr(datasets, "fetch_20newsgroups", lambda subset: Bunch(data=texts))
+    names: dict[str, object] = {}
     for block in blocks(ROOT / "README.md"):
-        code = block.replace("texts = [...]", f"texts = {texts!r}")
-        code = code.replace("max_df=0.3", "max_df=1.0")
+        code = block.replace("max_df=0.3", "max_df=1.0")
         exec(compile(code, "README.md", "exec"), names)
     assert (tmp_path / "topics.safetensors").is_file()
+    # The file that it writes is one that its commands read.
+    for command in ("init topics.db --topics 3", "ingest topics.db articles.jsonl"):
+        done = CliRunner().invoke(main, command.split())
+        assert done.exit_code == 0, done.output
+    with open_store(tmp_path / "topics.db", create=False) as opened:
+        assert opened.totals().documents == len(texts)
 
 
 TEXTS = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"]

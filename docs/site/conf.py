@@ -50,8 +50,12 @@ autosummary_generate = True
 templates_path = [str(ROOT / "docs/site/templates")]
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
+# Names in docstrings, such as `TopicModel`, lead to their pages.
+default_role = "py:obj"
+toc_object_entries_show_parents = "hide"
 # Docstrings have both forms: parameters of public classes as in NumPy, attributes as in Google's.
-napoleon_use_ivar = True
+# Attributes are listed like parameters, under their own heading.
+napoleon_custom_sections = [("Attributes", "params_style")]
 napoleon_use_rtype = False
 napoleon_use_admonition_for_examples = False
 copybutton_prompt_text = r">>> |\.\.\. |\$ "

@@ -12,7 +12,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import urllib.request
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +25,7 @@ from rich.console import Console
 
 from trustream import demo, terminal
 from trustream.cli import main
+from trustream.demo import docstrings
 from trustream.store import open_store
 from trustream.streaming.published import load_checkpoint, load_settings
 from trustream.topics.stored_topics import stored_topics
@@ -142,7 +145,11 @@ def test_the_dashboard_runs_beside_it_until_interrupted(tmp_path: Path) -> None:
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
-    assert status["totals"]["documents"] == 200
+    # All that came in: how many that is, in three seconds, depends on what else the machine does.
+    (said,) = {
+        found for line in lines for found in re.findall(r"([\d,]+) docstrings came in", line)
+    }
+    assert status["totals"]["documents"] == int(said.replace(",", "")) >= 100
     with pytest.raises(OSError):
         urllib.request.urlopen(f"{address}/healthz", timeout=5)
 
@@ -157,6 +164,22 @@ def test_run_needs_documents(tmp_path: Path) -> None:
     quiet = Console(file=io.StringIO())
     with pytest.raises(ValueError, match="found 0 docstrings"):
         demo.run(store=tmp_path / "demo.db", roots=[tmp_path], out=quiet, seconds=1.0)
+
+
+def test_a_busy_machine_gets_more_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted_tree(tmp_path, 120)
+    read = docstrings.stream
+
+    def slowly(roots: list[Path]) -> Iterator[list[docstrings.Docstring]]:
+        for found in read(roots):
+            time.sleep(0.01)
+            yield found
+
+    monkeypatch.setattr(docstrings, "stream", slowly)
+    out = Console(file=io.StringIO(), width=40)
+    options = {"n_components": 2, "max_documents": 120, "seconds": 0.5, "out": out}
+    result = demo.run(store=tmp_path / "demo.db", roots=[tmp_path], **options)
+    assert result.totals.documents >= 100
 
 
 def test_bar_on_a_terminal() -> None:

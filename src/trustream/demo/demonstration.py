@@ -36,6 +36,8 @@ from trustream.topics.topic_set import TopicSet, as_topics
 _FEWEST_DOCUMENTS = 100
 # Documents arrive during this share of the time; after it the model sees no new ones.
 _ARRIVING = 0.7
+# Seconds by which it takes longer, again and again, until there are enough documents.
+_SECONDS_MORE = 0.5
 # Documents per write.
 _RECORDS = 20
 _SETTINGS: dict[str, Any] = {"batch_size": 50, "score_every": 10}
@@ -93,7 +95,8 @@ def run(
         Maximal number of docstrings, and the directories of their packages
         (`trustream.demo.docstrings.stream`).
     seconds : float
-        How long to learn. Documents arrive during the first 70 % of that time.
+        How long to learn; longer, on a busy machine, until there are 100 documents. Documents
+        arrive during the first 70 % of that time.
     seed : int
     store : path, optional
         The SQLite file to create; if not given, one in a new temporary folder. It is kept, so that
@@ -157,8 +160,11 @@ def _learn(
 
     with screen:
         try:
-            while time.monotonic() - start < seconds and not writer.too_few:
-                trainer.run(seconds=seconds - (time.monotonic() - start), callback=after)
+            while not writer.too_few:
+                left = seconds - (time.monotonic() - start)
+                if left <= 0 and writer.n_documents >= _FEWEST_DOCUMENTS:
+                    break
+                trainer.run(seconds=max(left, _SECONDS_MORE), callback=after)
         finally:
             writer.stop()
     writer.check()
