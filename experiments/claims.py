@@ -118,15 +118,17 @@ def _search(
                 _won(ng, tr),
             )
         )
-        found.append(
-            Claim(
-                figure,
-                f"trust region depends less on the settings: best minus worst, TR, NG, {unit}",
-                _extents(paper, digits),
-                f"{scaled}: {_extents((ng, tr), digits)}",
-                _holds(bool(np.ptp(tr) < np.ptp(ng))),
+        # With ratings it depends more on them in the paper's own table.
+        if all(pair.size for pair in paper) and np.ptp(paper[1]) < np.ptp(paper[0]):
+            found.append(
+                Claim(
+                    figure,
+                    f"trust region depends less on the settings: best minus worst, TR, NG, {unit}",
+                    _extents(paper, digits),
+                    f"{scaled}: {_extents((ng, tr), digits)}",
+                    _holds(bool(np.ptp(tr) < np.ptp(ng))),
+                )
             )
-        )
     return found
 
 

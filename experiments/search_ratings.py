@@ -99,7 +99,7 @@ def draw(result: Result) -> Figure:
             scaled = f", {search.scaled_to(population)}" if len(scales) > 1 else ""
             axes.set_title(label + scaled)
             axes.set(xlabel="natural gradient", ylabel="trust region")
-    panels[0, 0].legend(loc="upper left")
+    figure.legend(*panels[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     figure.suptitle(result.source.name, fontsize=8)
     return figure
 
