@@ -119,7 +119,7 @@ def _search(
             )
         )
         # With ratings it depends more on them in the paper's own table.
-        if all(pair.size for pair in paper) and np.ptp(paper[1]) < np.ptp(paper[0]):
+        if not paper[0].size or np.ptp(paper[1]) < np.ptp(paper[0]):
             found.append(
                 Claim(
                     figure,
