@@ -119,17 +119,29 @@ def _search(
             )
         )
         # With ratings it depends more on them in the paper's own table.
-        if not paper[0].size or np.ptp(paper[1]) < np.ptp(paper[0]):
+        if not paper[0].size or _depends_less(paper):
             found.append(
                 Claim(
                     figure,
                     f"trust region depends less on the settings: best minus worst, TR, NG, {unit}",
                     _extents(paper, digits),
                     f"{scaled}: {_extents((ng, tr), digits)}",
-                    _holds(bool(np.ptp(tr) < np.ptp(ng))),
+                    _holds(_depends_less((ng, tr))),
                 )
             )
     return found
+
+
+def _depends_less(pairs: search.Pairs) -> bool:
+    """Whether values of trust region lie closer together than those of natural gradient.
+
+    >>> _depends_less((np.array([1.0, 3.0]), np.array([2.0, 3.0])))
+    True
+    >>> _depends_less(search_ratings.published_pairs("recall")(100))
+    False
+    """
+    ng, tr = pairs
+    return bool(np.ptp(tr) < np.ptp(ng))
 
 
 def _extents(pairs: search.Pairs, digits: int) -> str:
