@@ -171,17 +171,25 @@ def draw(result: Result) -> Figure:
     """A panel for each measure: `fit` minus tomotopy, a point for each cell."""
     from experiments import plots
 
-    figure = plots.figure(7.2, 2.6)
+    figure = plots.figure(9.6, 3.0)
     panels = figure.subplots(1, len(MEASURES))
     for axes, (measure, label) in zip(panels, MEASURES.items(), strict=True):
+        ticks = set()
         for method, colour in zip(list(LABELS)[1:], plots.CYCLE, strict=False):
             both = [runs for _, runs in cells(result) if {"fit", method} <= runs.keys()]
+            if not both:
+                continue
             x = np.array([runs["fit"].points[0]["n_documents"] for runs in both])
             y = np.array([_difference(runs, method, measure) for runs in both])
             plots.ours_points(axes, x, y, colour, LABELS[method], f"{measure}-{method}")
+            ticks |= set(x.tolist())
         axes.axhline(0.0, color="grey", linewidth=0.8)
-        axes.set(title=f"{label}, fit minus tomotopy", xscale="log", xlabel="documents")
-    panels[0].legend()
+        axes.set(title=label.replace(" in ", "\nin "), xscale="log", xlabel="documents")
+        axes.set_xticks(sorted(ticks), [f"{n:,}" for n in sorted(ticks)], rotation=45)
+        axes.set_xticks([], minor=True)
+    panels[0].set_ylabel("fit minus tomotopy")
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=2)
     return figure
 
 
