@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import platform
 from collections.abc import Iterator
 from typing import Any
@@ -31,6 +30,9 @@ def versions() -> Iterator[tuple[str, str]]:
     >>> dict(versions())["Python"] == platform.python_version()
     True
     """
+    # Here: it loads the parsers of e-mail, which no other command needs.
+    import importlib.metadata
+
     from trustream import __version__
 
     yield "trustream", __version__
