@@ -40,6 +40,11 @@ def test_every_cell_has_both_methods_and_learns(found: Result) -> None:
     assert {run.points[0]["in_use"] for run in found.runs} <= {1, 2}
 
 
+def test_sizes_may_have_fewer_seeds() -> None:
+    runs = regimes.plan({**SETTINGS, "fewer_seeds": {"60": 1}}, 2)
+    assert {(run.settings["n"], run.seed) for run in runs} == {(30, 0), (30, 1), (60, 0)}
+
+
 def test_differences_pair_seeds() -> None:
     scores = {("TR", 0): -7.0, ("TR", 1): -7.2, ("NG", 1): -7.3}
     runs = [

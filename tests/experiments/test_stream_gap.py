@@ -43,6 +43,18 @@ def test_every_method_has_its_points(result: Result) -> None:
         assert marks == ([60] if series.endswith("words") else [25, 60])
 
 
+def test_long_runs_of_other_methods_are_left_out() -> None:
+    settings = stream_gap.EXPERIMENT.settings["full"]
+    runs = stream_gap.plan(settings, 2)
+    names = {run.name for run in runs}
+    for corpus in settings["corpora"]:
+        assert {f"{corpus}_K400_{name}-1" for name in ("fit", "stream")} <= names
+    assert {"wiki_en_K100_words-0", "wiki_en_K400_quiet-0"} <= names
+    assert not {"wiki_en_K100_words-1", "wiki_en_K400_batch-0"} & names
+    unlimited = stream_gap.plan({**settings, "most_cost": float("inf")}, 2)
+    assert [run for run in unlimited if run in runs] == runs
+
+
 def test_scores_are_those_of_planted_topics(result: Result) -> None:
     for run in result.runs:
         last = run.points[-1]
