@@ -70,6 +70,8 @@ _FULL = {
     "core": 10,
     "streams": [{**_STREAM, "marks": [240, 300, 400, 600, 800]}],
     "batch_passes": 100,
+    # There are fewer users than the paper's streaming VB has in a batch.
+    "svb_batch_sizes": [100],
     "svb_pairs": 100,
     "product": True,
     "populations": [480_189],
