@@ -166,15 +166,35 @@ def test_a_store_without_model_texts_or_times(browser: Any, tmp_path: Path) -> N
         opened.close()
 
 
+def note_a_time_without_model(store: Any) -> None:
+    """Keep a point of history from two hours ago."""
+    then = time.time() - 7200
+    point = json.dumps(current_point(then, store.totals(), None, None)).encode()
+    store.note_history("model", point, then, every=(FINE, COARSE))
+
+
 def test_what_changed_since_there_was_no_model(browser: Any, path: Path) -> None:
     with open_store(path) as store:
-        now = time.time()
-        point = current_point(now - 7200, store.totals(), None, None)
-        store.note_history("model", json.dumps(point).encode(), now - 7200, every=(FINE, COARSE))
+        note_a_time_without_model(store)
     with served(path) as address:
         opened = Dashboard(browser, address, "#/changes")
         opened.wait(".panel .note", "There was no model to compare with then")
         opened.close()
+
+
+def test_what_changed_shows_a_report_that_comes_soon_after(browser: Any, tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    init_store(str(path), 4, batch_size=20, min_documents=1)
+    with open_store(path) as store:
+        note_a_time_without_model(store)
+        with served(path) as address:
+            opened = Dashboard(browser, address, "#/changes")
+            opened.wait(".panel .note", "No topic changed")
+            store.append(Record(r.key, r.words) for r in records(40))
+            learn(store, 10)
+            # The last report for a long time, seconds after the view was loaded.
+            opened.wait(".panel .note", "There was no model to compare with then")
+            opened.close()
 
 
 def test_what_changed_since_yesterday(browser: Any, path: Path) -> None:

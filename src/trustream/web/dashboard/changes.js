@@ -4,7 +4,7 @@ import { element } from "../dom.js";
 import { count, percent } from "../numbers.js";
 import { ask } from "./api.js";
 import { moment, nats, perplexity, points, retentionText, signed } from "./figures.js";
-import { following, heading, panel, topicAddress } from "./panel.js";
+import { following, heading, paced, panel, topicAddress } from "./panel.js";
 
 const RANGES = [["an hour ago", 3600], ["yesterday", 86400], ["a week ago", 7 * 86400], ["a month ago", 30 * 86400], ["a year ago", 365 * 86400]];
 const SIGNS = { appeared: ["✦", "new"], gone: ["✕", "fading"], grown: ["▲", "rising"], shrunk: ["▼", "fading"], steady: ["", "steady"] };
@@ -68,15 +68,17 @@ export function changeSummary(live) {
   return { element: node, leave };
 }
 
-// Load now, and again with new reports, but not more often than it can be read.
+// Load now, and again with new reports, but not more often than it can be read. A report that comes
+// soon after another is not passed over: it may be the last.
 function repeated(live, load) {
-  let last = Date.now();
+  let left = false;
+  const again = paced(() => left || load(), EVERY);
   load();
-  return following(live, ["report"], () => {
-    if (Date.now() - last < EVERY) return;
-    last = Date.now();
-    load();
-  });
+  const end = following(live, ["report"], again);
+  return () => {
+    left = true;
+    end();
+  };
 }
 
 function sentence(found, asked) {
