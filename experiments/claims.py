@@ -202,6 +202,7 @@ def _stream(
         "stream_NG": "streaming trust region ends far above streaming natural gradient",
         "batch": "streaming trust region ends above the streaming batch algorithm",
         "svb_B1000": "streaming trust region ends above streaming VB",
+        "svb_B100": "streaming trust region ends above streaming VB",
         "HPF": "streaming trust region ends above HPF",
     }
     found = []

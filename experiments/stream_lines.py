@@ -34,6 +34,8 @@ LINES = {
     "stream_NG": Line("streaming NG", "#D55E00", "streaming_SVI_NG"),
     "batch": Line("streaming batch", "#009E73", "streaming_batch"),
     "svb_B1000": Line("streaming VB, B = 1,000", "#CC79A7", "streaming_VB"),
+    # Of as many users as there are here, who are fewer than the paper has in a batch.
+    "svb_B100": Line("streaming VB, B = 100", "#CC79A7", "streaming_VB"),
     "svb_B50000": Line("streaming VB, B = 50,000", "#8E5C77"),
     "full_TR": Line("TR, whole data", "#0072B2", "SVI_TR_full", "--"),
     "full_NG": Line("NG, whole data", "#D55E00", "SVI_NG_full", "--"),
