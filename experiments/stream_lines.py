@@ -100,9 +100,11 @@ def draw(axes: Axes, result: Result, n_components: int, measure: str, paper: Lin
     same = 1.2 if result.source.same_as_paper else 0.6
     ends = [x for xs, _ in paper.values() for x in xs if x > 0]
     finals = [ys[-1] for _, ys in paper.values()]
+    drawn: set[str] = set()
     for name, line in LINES.items():
         style: dict[str, Any] = {"color": line.colour, "linestyle": line.style}
-        if name in paper:
+        if name in paper and line.published not in drawn:
+            drawn.add(line.published)
             thin: dict[str, Any] = {**style, "linewidth": same, "gid": f"paper-{name}"}
             xs, ys = paper[name]
             label = f"{line.label}, paper"
