@@ -145,15 +145,16 @@ def single_words(
     [3, 6, 9]
     """
     n, total = counts.shape[0], int(counts.sum())
-    waiting: list[Record] = []
+    waiting: dict[str, list[str]] = {}
     n_revealed, next_stop = 0, min(chunk, n)
     for moment in ticks(counts, _words(counts.shape[1]), rate=rate, p=p, rng=rng):
-        waiting += moment.records
+        for record in moment.records:
+            waiting.setdefault(record.key, []).extend(record.words)
         n_revealed += moment.n_revealed
         n_documents = n_revealed * n // total
         if n_documents >= next_stop:
-            yield Arrival(waiting, n_documents)
-            waiting, next_stop = [], min(n_documents + chunk, n)
+            yield Arrival([Record(key, shown) for key, shown in waiting.items()], n_documents)
+            waiting, next_stop = {}, min(n_documents + chunk, n)
 
 
 def documents(counts: Any, first: int, last: int) -> Iterator[Record]:

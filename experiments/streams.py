@@ -120,7 +120,7 @@ def follow(
     words = [f"word-{column}" for column in range(counts.shape[1])]
     stream = ticks(counts, words, rate=rate, p=p, rng=np.random.default_rng(seed), whole=whole)
     left, last = list(marks), marks[-1]
-    waiting: list[Record] = []
+    waiting: dict[str, list[str]] = {}
     arrived: set[str] = set()
     n_words = done = 0
     with (
@@ -132,14 +132,15 @@ def follow(
     ):
         steps = trainer.steps(poll=0.0)
         for moment in stream:
-            waiting += moment.records
+            for record in moment.records:
+                waiting.setdefault(record.key, []).extend(record.words)
             arrived.update(record.key for record in moment.records)
             n_words += moment.n_revealed
             n_due = due(len(arrived))
             if n_due <= done and len(arrived) < left[0]:
                 continue
-            store.append(waiting)
-            waiting = []
+            store.append(Record(key, shown) for key, shown in waiting.items())
+            waiting = {}
             while done < n_due and (info := next(steps)) is not None:
                 done += info.step.batch_size if in_documents else 1
             tick(len(arrived) / last)

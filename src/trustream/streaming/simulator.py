@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -99,9 +100,8 @@ def ticks(
             begun += 1
         records = []
         # One number per document in the order of their beginning, so that runs can be repeated.
-        for document, due in zip(list(active), rng.random(len(active)) < p, strict=True):
-            if not due:
-                continue
+        due = (rng.random(len(active)) < p).tolist()
+        for document in list(compress(active, due)):
             rest = active[document]
             shown = [words[v] for v in reversed(rest)] if whole else [words[rest[-1]]]
             del rest[-len(shown) :]
