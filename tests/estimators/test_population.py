@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -344,3 +345,12 @@ def test_a_mixture_goes_on_from_a_file(tmp_path: Path) -> None:
     for one in (mixture, loaded):
         one.partial_fit(data[200:])
     np.testing.assert_array_equal(loaded.means_, mixture.means_)
+
+
+def test_a_population_in_which_topics_may_stay_alike_is_warned_of() -> None:
+    """The differences of the random start are lost in the statistics of the first batch."""
+    with pytest.warns(UserWarning, match="at most 1,000 times the documents"):
+        fitted(population=1001 * N)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fitted(population=1000 * N)

@@ -274,9 +274,12 @@ def test_documents_that_were_held_out(
     assert np.mean(gains) > gain
 
 
-@pytest.mark.parametrize("learn", [False, "alpha"])
-@pytest.mark.parametrize("eta", [0.3, "of words"])
+@pytest.mark.parametrize(
+    ("learn", "eta"),
+    [(False, 0.3), ("alpha", 0.3), (False, "of words"), ("alpha", "of words"), (True, "of words")],
+)
 def test_a_given_eta_stays(learn: Any, eta: Any) -> None:
+    """Also one for each word where priors are learned, which none of them is as a whole."""
     counts, _ = planted_lda(np.random.default_rng(0), K, 40, 200, 20, 0.2, 0.1)
     given = np.linspace(0.1, 0.4, 40) if eta == "of words" else eta
     options: dict[str, Any] = {"learn_priors": learn, "topic_word_prior": given, "random_state": 0}
@@ -306,3 +309,18 @@ def test_seeded_topics_are_learned_from_the_documents_that_there_are() -> None:
     lda = LatentDirichletAllocation(K, topic_word_prior=seeds, population=1000).fit(counts)
     assert (lda._state.population, lda._state.smoothing) == (1000, None)
     np.testing.assert_array_equal(lda.topic_word_prior_, seeds)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"population": None}, {"learn_priors": False}, {"learning_method": "streaming-vb"}],
+)
+@pytest.mark.parametrize("how", ["fit", "partial_fit"])
+def test_smoothing_ends_where_nothing_is_smoothed(options: Any, how: str) -> None:
+    """What is shown has the eta that is learned again, or that was learned last."""
+    counts, _ = planted_lda(np.random.default_rng(0), K, 40, 200, 20, 0.2, 0.1)
+    lda = LatentDirichletAllocation(K, random_state=0, warm_start=True).fit(counts)
+    assert lda._state.smoothing is not None
+    getattr(lda.set_params(**options), how)(counts)
+    assert lda._state.smoothing is None
+    assert lda.topic_word_prior_ == pytest.approx(lda._state.prior.eta)

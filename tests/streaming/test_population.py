@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from tests.helpers import planted_lda
-from trustream import StreamTrainer, open_store
+from trustream import LatentDirichletAllocation, StreamTrainer, open_store
 from trustream.evaluation import completion
 from trustream.store.records import Record
 from trustream.streaming.published import load_checkpoint, load_model
@@ -118,3 +119,47 @@ def test_a_new_word_does_not_lag(tmp_path: Path, n_new: int, n_steps: int) -> No
         with StreamTrainer(store, 3, **options) as trainer:
             resumed = trainer.estimator()
             np.testing.assert_array_equal(resumed.components_, shown.components_)
+
+
+def records(counts: Any, prefix: str) -> list[Record]:
+    """A record for each row, with words w0, w1, ..."""
+    rows = np.asarray(counts.toarray(), int)
+    return [
+        Record(f"{prefix}{d}", {f"w{v}": int(row[v]) for v in np.flatnonzero(row)})
+        for d, row in enumerate(rows)
+    ]
+
+
+@pytest.mark.parametrize("n_passes", [5, 60])
+def test_a_stream_that_wakes_up_adapts(tmp_path: Path, n_passes: int) -> None:
+    """However long nothing came, and although there are documents enough for few topics by then."""
+    before, _ = planted_lda(np.random.default_rng(52), 8, 200, 300, 30, 0.1, 0.1)
+    counts, _ = planted_lda(np.random.default_rng(12), 8, 200, 2400, 30, 0.1, 0.1)
+    new, test = counts[:1500], counts[2000:]
+    both = sparse.vstack([before, new], format="csr")
+    fit = LatentDirichletAllocation(8, random_state=0).fit(both)
+    words = [f"w{v}" for v in range(200)]
+    with open_store(tmp_path / "s.db", held_out=0.0, vocabulary=words) as store:
+        store.append(records(before, "a"))
+        with StreamTrainer(store, 8, prefetch=False, score_every=0) as trainer:
+            trainer.run(callback=lambda _: looked_at(trainer) >= 300 * n_passes)
+            store.append(records(new, "b"))
+            goal = looked_at(trainer) + 4 * both.shape[0]
+            trainer.run(callback=lambda _: looked_at(trainer) >= goal)
+            model = trainer.estimator()
+    columns = np.argsort([int(word[1:]) for word in model.feature_names_in_])
+    topics = model.components_[:, columns]
+    topics /= topics.sum(axis=1, keepdims=True)
+    found = completion(test, topics, model.doc_topic_prior_, random_state=0).per_word
+    assert found > fit.completion(test, random_state=0).per_word - 0.03
+
+
+def test_a_store_of_many_batches(tmp_path: Path) -> None:
+    """At the second step, exp(documents / documents looked at) is no number any more."""
+    rng = np.random.default_rng(0)
+    with open_store(tmp_path / "s.db", held_out=0.0, min_documents=1) as store:
+        store.append(Record(str(d), [f"w{v}" for v in rng.choice(60, 12)]) for d in range(3000))
+        with StreamTrainer(store, 3, batch_size=2, prefetch=False, score_every=0) as trainer:
+            trainer.run(steps=5)
+            assert trainer._training.learned.state.smoothing is not None
+            assert np.isfinite(trainer.estimator().components_).all()

@@ -36,8 +36,8 @@ class LatentDirichletAllocation(TopicScores, FittedTopics):
         topics are more than 100, so that all together are 10 at most.
     topic_word_prior : float or array, default=None
         eta, prior of a topic's word proportions, to start from; None is 0.1. An array of shape
-        (n_features,) is a prior per word; one of shape (n_components, n_features) seeds topics
-        and is not changed by learning.
+        (n_features,) is a prior per word, which only ``learn_priors="per-word"`` changes; one of
+        shape (n_components, n_features) seeds topics and is not changed by learning.
     seed_words : dict of str to list of str, default=None
         Words by which topics begin: ``{"sports": ["team", "game"]}``. The first seed is for topic
         0, the next for topic 1, and so on; topics without a seed are found freely. The words of

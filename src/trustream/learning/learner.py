@@ -155,6 +155,8 @@ class Learner:
         """
         if protect is not None:
             protect(self.algorithm.savepoint(self.model, state, batch))
+        if not self.smooths:
+            state = _unsmoothed(state)
         rate = self.recipe.schedule(state) if rho is None else rho
         if population is None or not self.algorithm.has_population:
             state = for_data(self.model, state)
@@ -212,7 +214,7 @@ class Learner:
     ) -> State:
         """The state with the smoothing of what is shown, found from training data.
 
-        Only where eta is learned: one that a user has chosen stays.
+        Without any where nothing is smoothed (`smooths`).
 
         Args:
             data: validated rows, of which a sample is left out.
@@ -221,10 +223,18 @@ class Learner:
                 in a mean over a pass from 0.6 times, just before it is learned from again, to 1.6.
                 An array has a number for each row.
         """
-        has_population = self.recipe.has_population and self.algorithm.has_population
-        if "eta" not in self.recipe.learn or not has_population:
-            return state
+        if not self.smooths:
+            return _unsmoothed(state)
         return with_smoothing(self.executor.model(self.model), state, data, weight, rng)
+
+    @property
+    def smooths(self) -> bool:
+        """Whether what is shown has a smoothing: learned for a population, and eta is learned.
+
+        An eta that a user has chosen stays.
+        """
+        has_population = self.recipe.has_population and self.algorithm.has_population
+        return has_population and "eta" in self.recipe.learn
 
     def is_smoothed(self, state: State, data: Any) -> bool:
         """Whether data that are about to be learned from are asked how much to smooth."""
@@ -297,3 +307,8 @@ class Learner:
             adaptive=recipe.adaptive,
             start=start,
         )
+
+
+def _unsmoothed(state: State) -> State:
+    """Without the smoothing that it was given while its learner was another."""
+    return state if state.smoothing is None else replace(state, smoothing=None)

@@ -7,6 +7,7 @@ it: a model goes on as it began, whatever the defaults are by then.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,6 +20,8 @@ LEAST_STEPS_PER_PASS = 20
 # ... and where there would be fewer steps in all, they shrink, down to a part of their size, unless
 # a recipe says otherwise. After as many, a stream has found its topics, and they settle.
 LEAST_STEPS = 100
+# Of this many times the data and more, topics were seen to stay alike (docs/notes/streams.md).
+LARGEST_MULTIPLE = 1000
 
 
 class DataSize(NamedTuple):
@@ -149,6 +152,9 @@ class Recipe:
     def check_population(self, n_documents: float) -> None:
         """Refuse a population that is smaller than the data, of which the number is known.
 
+        Warns of one that is so much larger that the first batch would drown the random start, by
+        which components begin to differ.
+
         >>> from trustream.learning.defaults import for_topics
         >>> for_topics(10, population=50).check_population(100)
         Traceback (most recent call last):
@@ -160,6 +166,14 @@ or None for the documents that there are
             raise ValueError(
                 f"population is {self.population:g}, and there are {n_documents:g} documents: give "
                 'at least as many, "auto", or None for the documents that there are'
+            )
+        if self.population is not None and self.population > LARGEST_MULTIPLE * n_documents:
+            warnings.warn(
+                f"population is {self.population:g}, and there are {n_documents:g} documents: "
+                f"components may not come apart. Use at most {LARGEST_MULTIPLE:,} times the "
+                'documents, or "auto"',
+                UserWarning,
+                stacklevel=2,
             )
 
     def batch_size_for(self, size: DataSize) -> int:

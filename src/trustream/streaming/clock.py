@@ -9,8 +9,8 @@ population, the rate begins anew each time that the store has doubled,
 with P_t the documents looked at in this phase, repetitions counted. In the first S steps topics are
 found, for which the rate must be large; from then on it falls like 1/t, so that lambda settles, but
 never remembers more than a share of what was looked at in the phase. When something arrives after a
-long quiet, P_t is set back to at most as many looks at each document as `fit` makes, so that it is
-learned from at once.
+long quiet, P_t is set back to at most as many looks at each document that was there before as `fit`
+makes, so that it is learned from at once.
 
 Without a population (`inference.population`) the clock is that of the paper, documents added and
 not steps taken. Its schedule (section 3.1) is
@@ -83,7 +83,8 @@ class Clock:
         """After a step on a batch of n_documents, drawn when the store had these totals.
 
         Args:
-            passes: looks at each document by which a phase is set back when something arrives.
+            passes: looks at each document that was there before, to which those of a phase are set
+                back when something arrives.
             begins_anew: whether a phase begins if the store has doubled since the last one began.
         """
         new = totals.added - self.added
@@ -99,7 +100,7 @@ class Clock:
             quiet += min(n_documents, since - totals.training)
         documents, looks = self.phase_documents, self.phase_looks
         if new > 0:
-            looks = min(looks, passes * totals.training)
+            looks = min(looks, passes * max(0, totals.training - new))
         if totals.training >= 2 * documents and (begins_anew or not documents):
             documents, looks = totals.training, 0
         return replace(

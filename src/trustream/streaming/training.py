@@ -26,6 +26,8 @@ from trustream.streaming.model_words import ModelWords
 from trustream.streaming.stream_model import Score, StreamModel
 from trustream.topic_names import TopicNames
 
+_LARGEST_TURNOVER = 700.0
+
 
 @dataclass(frozen=True, slots=True)
 class Learned:
@@ -120,16 +122,19 @@ class Training:
         looks = clock.looks(totals)
         rng, learner = self._others, self._learner()
         population = learner.population(_size(totals))
-        # Where there are enough documents for the topics, more of them change these little.
-        are_few = population is None or population > totals.training
+        # Where there were enough documents for the topics, more of them change these little.
+        before = max(1, totals.training - (totals.added - clock.added))
+        needed = learner.population(_size(totals, before))
+        were_few = needed is None or needed > before
         data = self._engine.data(self.model, documents, self.n_words)
-        clock = clock.passed(totals, data.shape[0], recipe.max_iter, are_few)
+        clock = clock.passed(totals, data.shape[0], recipe.max_iter, were_few)
         kept.protect(generator_savepoint(rng))
         state, window = learned.state, clock.window(totals)
         if learner.is_smoothed(state, data):
             # A document stands x = N / window times in the mean when it was just looked at, and a
-            # pass later, before it is looked at again, x (e^-x + e^-2x + ...) times.
-            turnover = totals.training / window
+            # pass later, before it is looked at again, x (e^-x + e^-2x + ...) times; from x = 700
+            # on, where e^x is too large a number, not at all.
+            turnover = min(totals.training / window, _LARGEST_TURNOVER)
             weight = np.full(data.shape[0], turnover / math.expm1(turnover))
             weight[: drawn.n_new] = 0.0
             state = learner.smoothed(state, data, rng, weight)
@@ -245,7 +250,8 @@ def learning_rate(model: StreamModel, clock: Clock, totals: Totals) -> float:
     return clock.phase_rate(recipe.tau, recipe.kappa, size, recipe.settling or math.inf)
 
 
-def _size(totals: Totals) -> DataSize:
-    """Of the training documents; their tokens and words about."""
-    n_tokens = totals.training / max(totals.documents, 1) * totals.tokens
-    return DataSize(totals.training, n_tokens, totals.words)
+def _size(totals: Totals, n_documents: int | None = None) -> DataSize:
+    """Of the training documents, or of so many like them; their tokens and words about."""
+    n_documents = totals.training if n_documents is None else n_documents
+    n_tokens = n_documents / max(totals.documents, 1) * totals.tokens
+    return DataSize(n_documents, n_tokens, totals.words)

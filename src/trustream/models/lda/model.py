@@ -219,8 +219,8 @@ class LdaModel(LdaParameters):
     ) -> float | None:
         """eta by which documents that are left out are predicted best: see `lda.smoothing`.
 
-        None where eta says more than how much to smooth: with seeded topics and etas that are
-        learned for each word, and with one word.
+        None where eta says more than how much to smooth: with etas that users give for each word
+        or for topics, or that are learned for each word, and with one word.
         """
         if not self.can_smooth(prior):
             return None
@@ -232,8 +232,8 @@ class LdaModel(LdaParameters):
         return smoothing.found(self, lambda_, prior, batch, weights, share, start, rng)
 
     def can_smooth(self, prior: LdaPrior) -> bool:
-        """Whether eta says no more than how much to smooth."""
-        return not (prior.pattern.shape[1] > 1 or self.eta_per_word or self.n_words < 2)
+        """Whether eta is one number, which says no more than how much to smooth."""
+        return prior.pattern.size == 1 and not self.eta_per_word and self.n_words > 1
 
     def smoothing_batches(self, data: Any) -> int:
         """Twice as many as have a whole sample together, since each moves eta a part of the way."""
