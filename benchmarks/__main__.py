@@ -196,8 +196,9 @@ def peers(
 ) -> None:
     """Held-out score against time, side by side with other libraries; writes docs/benchmarks.md.
 
-    What is finished is stored and not run again. With --only, --grid or --write workloads run only
-    if they are named.
+    What is finished is stored and not run again: in benchmarks/peers/results.json, which is
+    committed, so that a part that is repeated is written beside the others. With --only, --grid or
+    --write workloads run only if they are named.
     """
     if "all" in workloads:
         workloads = tuple(peers_package.WORKLOADS)
@@ -206,7 +207,7 @@ def peers(
     results = Path("bench-results")
     _run(
         "benchmarks.peers.command",
-        out=out or results / ("peers-quick.json" if quick else "peers.json"),
+        out=out or (results / "peers-quick.json" if quick else peers_package.RESULTS),
         docs=docs or (results if quick else Path("docs")),
         quick=quick,
         only=only,

@@ -4,6 +4,10 @@
 packages have them.
 """
 
+from pathlib import Path
+
+# What was measured: committed, so that what is measured anew is written beside the rest.
+RESULTS = Path(__file__).parent / "results.json"
 # Name on the command line and module of this package.
 MEASUREMENTS = {
     "transform": "transform",
