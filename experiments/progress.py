@@ -33,7 +33,7 @@ def duration(seconds: float) -> str:
 def progress(console: Console, title: str, total: float, done: float) -> Iterator[Report]:
     """A bar on a terminal, plain lines elsewhere; yields report(run, cost done so far).
 
-    What was `done` before took no time of this session and says nothing about the time left.
+    What was `done` before took no time of this call and says nothing about the time left.
     """
     if not console.is_terminal:
         yield _lines(console, title, total, done)

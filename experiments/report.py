@@ -31,19 +31,20 @@ experiment, with the paper's numbers and ours.
 `trustream-experiments NAME` in any directory. It writes a JSON file with all settings, seeds and
 points, and the figure, to `results/`. `scripts/experiments report` writes this page from the
 available results. There are three scales: `quick` takes minutes; `full` takes hours and has all
-data that there are here; `paper` has the paper's settings and wants the paper's data. Finished runs
-of scale `full` are in the repository (`experiments/results`), so that the same command goes on from
-them anywhere; each has the commit that it was made with, and is repeated only if its settings, its
-data or the numbers that the library computes have changed. Sections that name no commit are older
-than this and were not made again. Numbers after ± are two standard errors
+data of the files named below; `paper` has the paper's settings and wants the paper's data. Finished
+runs of scale `full` are in the repository (`experiments/results`), so that the same command goes on
+from them anywhere; each has the commit that it was made with, and is repeated only if its settings,
+its data or the numbers that the library computes have changed. Sections that name no commit are
+older than this and were not made again. Numbers after ± are two standard errors
 of the mean over runs with different seeds. The paper's numbers come from its plots
 ([experiments/published](../experiments/published/README.md)). In the tables, TR is trust region,
 NG natural gradient, MO memoized inference and VB variational Bayes.
 
-The data are read from `../shared/data` or from the directory that `--data DIR` names. Where the
-paper's own data are not available, other data are used instead, and the figure says so. If you have
-the original data, put them into that directory; they are read in their own format and are used in
-preference to the substitutes:
+The data are not part of the repository. They are read from the directory that `--data DIR` or
+`$TRUSTREAM_DATA` names, `../shared/data` if neither does. Where the paper's own data are not
+available, other data are used instead, and the figure says so. If you have the original data, put
+them into that directory; they are read in their own format and are used in preference to the
+substitutes:
 
 | experiment | original | substitute |
 |---|---|---|
@@ -55,8 +56,12 @@ else `movietweetings.npz` |
 | `stream-gap`, `gibbs-gap` | none: not in the paper | `wiki_en.npz`, `wiki_simple.npz`, \
 `newsgroups20.jsonl.xz` |
 
-The words of a dump are those in `wiki_vocabulary.txt` if that file exists, or else those that occur
-in most articles. Its counts are stored next to it, so that it is read only once.
+`wiki_en.npz` and `wiki_simple.npz` hold counts, articles x words in random order, as the parts
+`data`, `indices`, `indptr` and `shape` of a CSR matrix; `movietweetings.npz` holds `user`, `item`,
+`rating` and `timestamp` of each rating in order of time; each line of `newsgroups20.jsonl.xz` has a
+raw message as `text`. The words of a dump are those in `wiki_vocabulary.txt` if that file exists,
+or else those that occur in most articles. Its counts are stored next to it, so that it is read only
+once.
 """
 
 
@@ -199,11 +204,11 @@ def _facts(result: Result) -> str:
         f"`python -m experiments {result.experiment} --scale {result.scale}`: "
         f"{source.name}, {of} ({files}, SHA-256 {source.sha256[:12]}), "
         f"{seeds} {'seeds' if seeds > 1 else 'seed'}, {duration(seconds)} in all, "
-        # Runs of several sessions have commits; the version is that of today.
+        # Runs that are kept have commits; the version is that of today.
         f"trustream {'at ' + ', '.join(commits) if commits else versions['trustream']}, "
         f"NumPy {versions['numpy']}, Numba {versions['numba']}."
     )
     n_done = len(result.runs)
     if n_done < result.n_planned:
-        text += f" **{n_done} of {result.n_planned} {_INCOMPLETE}.** The others follow."
+        text += f" **{n_done} of {result.n_planned} {_INCOMPLETE}.**"
     return text

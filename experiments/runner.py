@@ -16,7 +16,7 @@ from experiments.files import write_atomically, write_text
 from experiments.progress import progress
 from experiments.run_log import RunLog
 
-# Runs of this scale take hours and are committed, so that another session goes on from them.
+# Runs of this scale take hours and are committed, so that anybody can go on from them.
 KEPT_SCALE = "full"
 KEPT = Path(__file__).parent / "results"
 

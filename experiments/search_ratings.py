@@ -69,6 +69,21 @@ def _point(data: Likes, users: Any, scores: Any, settings: Settings) -> Point:
     }
 
 
+def measures(result: Result) -> tuple[list[str], list[str]]:
+    """Measures that have rows of their own, and notes on others.
+
+    Where nearly all users have fewer held-out likes than a list has items, both are the same.
+    """
+    points = [point for run in result.runs for point in run.points]
+    if any(abs(point["recall"] - point["precision"]) > 0.05 for point in points):
+        return [*_MEASURES], []
+    note = (
+        "Normalised precision divides by the smaller of the length of a list and the number of "
+        "held-out likes, which is the latter for nearly all users here: it is the same as recall."
+    )
+    return ["recall"], [note]
+
+
 def published_pairs(measure: str) -> Callable[[int], search.Pairs]:
     """The paper's natural-gradient and trust-region values in percent, by number of topics."""
     return partial(search.published_pairs, f"fig3b_netflix_{measure}", f"{measure}_pct")
@@ -107,11 +122,12 @@ def draw(result: Result) -> Figure:
 def summarise(result: Result) -> Summary:
     """How often trust region wins, and how far each method's values lie apart."""
     popular = result.of("popularity")[0].points[0]
+    shown, equal = measures(result)
     rows = [
         (f"the most popular movies for everybody: {measure}, %", "", f"{popular[measure]:.1f}")
-        for measure in _MEASURES
+        for measure in shown
     ]
-    both = [(n, measure) for n in search.populations(result.settings) for measure in _MEASURES]
+    both = [(n, measure) for n in search.populations(result.settings) for measure in shown]
     for population, measure in both:
         paper = published_pairs(measure)
         what = f", {measure}"
@@ -124,6 +140,7 @@ def summarise(result: Result) -> Summary:
         f"{search.n_draws(result)} draws from the paper's grid were made, the same for both "
         "methods.",
         *search.notes(result.settings),
+        *equal,
         result.source.note,
     ]
     if not result.source.same_as_paper:

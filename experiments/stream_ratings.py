@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from experiments import probes, ratings, stream_lines, streams
+from experiments import probes, ratings, search_ratings, stream_lines, streams
 from experiments.experiment import Experiment, Point, Result, Run, Settings, Source, Summary, Tick
 from experiments.ratings import Likes
 from trustream.evaluation import ranking
@@ -177,7 +177,8 @@ def summarise(result: Result) -> Summary:
     settings = result.settings
     k = settings["streams"][0]["n_components"]
     rows = []
-    for measure in _MEASURES:
+    shown, equal = search_ratings.measures(result)
+    for measure in shown:
         paper = published(measure)
         rows += stream_lines.rows(result, k, measure, paper, f"{measure}, ", unit="%", digits=1)
     n_users = max(run.points[-1]["n_documents"] for run in result.runs if run.points)
@@ -187,6 +188,7 @@ def summarise(result: Result) -> Summary:
         *stream_lines.choices(result, k, ""),
         *stream_lines.how(settings),
         *stream_lines.notes(result),
+        *equal,
         result.source.note,
     ]
     there = {run.settings.get("name") for run in result.runs}

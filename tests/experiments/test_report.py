@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from experiments import report, search
+from experiments import claims, report, search
 from experiments.experiment import Record, Result, Run, Settings, Source
-from experiments.runner import Setup, complete
+from experiments.runner import KEPT, Setup, complete
 from tests.experiments import tiny
 
 NAMES = ["mnist", "search-text"]
@@ -111,3 +111,38 @@ def test_draws_are_paired_by_their_numbers() -> None:
     result = Result("search-text", "full", {}, Source("", [], "", False), {}, {}, runs)
     ng, tr = search.pairs(result, 2)
     assert ng.tolist() == tr.tolist() == [0.0, 2.0]
+
+
+def test_the_page_has_all_runs_that_are_kept() -> None:
+    """Lines of claims and numbers of runs, so that nobody commits runs without the page."""
+    root = Path(report.__file__).parents[1]
+    text = (root / "docs/reproduction.md").read_text()
+    page = report._Page.read(root / "docs/reproduction.md")
+    names = [path.stem for path in (KEPT / "full").glob("*.jsonl")]
+    assert "search-text" in names
+    for name in names:
+        result = report._result(KEPT / "full" / f"{name}.jsonl")
+        assert result is not None
+        section = " ".join(page.sections[name, "full"].split())
+        done = f"{len(result.runs)} of {result.n_planned} planned runs are done"
+        assert (done in section) == (len(result.runs) < result.n_planned), f"report {name} again"
+        for line in claims.lines(result):
+            assert line in text, f"scripts/experiments report: {line}"
+
+
+@pytest.mark.parametrize(
+    ("gap", "verdict"), [(-0.3, "no; the"), (0.1, "above, by 33%"), (2, "yes")]
+)
+def test_streams_are_compared_with_the_paper(gap: float, verdict: str) -> None:
+    """Ends of lines; a difference that is 0.292 in the paper."""
+    settings = {"kind": "stream", "n_components": 100}
+
+    def record(series: str, *scores: float) -> Record:
+        points = [{"n_documents": 1000.0 * n, "score": s} for n, s in enumerate(scores, start=1)]
+        return Record(f"{series}_K100", 0, settings, points, 1.0)
+
+    runs = [record("stream_TR", -7.5, -7.0 + gap), record("stream_NG", -7.5, -7.0)]
+    streams = {"streams": [{"n_components": 100}]}
+    result = Result("stream-text", "full", streams, Source("", [], "", False), {}, {}, runs)
+    (found,) = claims._stream_text(result)
+    assert found.ours == f"{gap:+.3f}" and found.verdict.startswith(verdict)
