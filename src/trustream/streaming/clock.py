@@ -32,6 +32,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
+from trustream.learning import continuing
 from trustream.learning.defaults import PASSES
 from trustream.store.records import Totals
 
@@ -142,7 +143,7 @@ class Clock:
 
     def window(self, totals: Totals) -> float:
         """Documents that a mean of lambda is taken over: a pass, at the beginning less."""
-        return max(1.0, min(float(totals.training), self.looked_at / 2))
+        return continuing.mean_window(self.looked_at, totals.training)
 
     def looks(self, totals: Totals) -> float:
         """How often each training document was looked at, on average."""
