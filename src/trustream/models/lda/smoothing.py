@@ -143,8 +143,9 @@ def best_eta(sample: LeftOut, start: float) -> float:
     Of ((4 + eta) / (4 + 2 eta))^3 eta / (4 + 2 eta), one topic of two words, that is 2:
 
     >>> from trustream import kernels
+    >>> numpy_kernels = kernels.get("lda", "reference")
     >>> sample = LeftOut(np.zeros(2, int), np.array([3.0, 1.0]), np.array([[4.0], [0.0]]),
-    ...     np.array([[4.0]]), np.ones((1, 1)), np.ones((2, 1)), 2.0, kernels.get("lda", "reference"))
+    ...     np.array([[4.0]]), np.ones((1, 1)), np.ones((2, 1)), 2.0, numpy_kernels)
     >>> round(best_eta(sample, 0.1), 1)
     2.0
     """
