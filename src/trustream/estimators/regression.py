@@ -210,7 +210,7 @@ class RegressionEstimator(FittedRegression):
         old = [id_ for id_ in groups.ids if id_ in known]
         if not old or algorithm.data == "draws":
             return None
-        if algorithm.data == "arrivals":
+        if algorithm.takes_each_once:
             others = algorithms.choice(lambda other: other.data == "batches", quote='"')
             raise ValueError(
                 f'group {old[0]!r} came before, and learning_method="{algorithm.name}" counts '

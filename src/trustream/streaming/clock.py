@@ -33,7 +33,6 @@ import math
 from dataclasses import dataclass, replace
 
 from trustream.learning import continuing
-from trustream.learning.defaults import PASSES
 from trustream.store.records import Totals
 
 # The rate never reaches 1, which would forget all that was learned.
@@ -79,7 +78,7 @@ class Clock:
         return min(self.looked_at, self.found) + self.added - self.added_before
 
     def passed(
-        self, totals: Totals, n_documents: int, passes: int = PASSES, begins_anew: bool = True
+        self, totals: Totals, n_documents: int, passes: int, begins_anew: bool = True
     ) -> Clock:
         """After a step on a batch of n_documents, drawn when the store had these totals.
 
@@ -149,7 +148,7 @@ class Clock:
         """How often each training document was looked at, on average."""
         return self.looked_at / max(totals.training, 1)
 
-    def is_idle(self, totals: Totals, passes: int = 2) -> bool:
+    def is_idle(self, totals: Totals, passes: int) -> bool:
         """Whether nothing has arrived in so many passes over the store, the first one included."""
         nothing_new = totals.added == self.added
         after = (passes - 1) * totals.training

@@ -34,7 +34,7 @@ def adds_exactly(method: str, is_grouped: bool, is_probit: bool) -> bool:
     """
     if is_grouped or is_probit:
         return False
-    return algorithms.get(regression_method(method, is_grouped, is_probit)).data == "arrivals"
+    return algorithms.get(regression_method(method, is_grouped, is_probit)).takes_each_once
 
 
 def groups_of_start(n_groups: int) -> int:
