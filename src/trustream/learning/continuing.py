@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import math
 
-# Batches in a row that are asked how much to smooth, at most.
-_MOST_ASKED = 32
-# Times that they are asked while the data points that were looked at double, and steps after which
-# they are asked in any case.
-_ASKED_PER_OCTAVE, _ASKED_EVERY = 2, 250
+# The smoothing is found anew twice while the data points that were looked at double, and after so
+# many steps in any case, each time from several batches in a row, at most so many.
+_TIMES_PER_OCTAVE, _EVERY, _MOST_BATCHES = 2, 250, 32
 # How often data points of which nobody says whether they are new are taken to stand in what is
 # shown already. New ones do not, but what is taken for new would be smoothed too little.
 WEIGHT_OF_UNKNOWN = 2.0
@@ -48,7 +46,7 @@ def weight_before_look(n_documents: float, window: float) -> float:
 
 
 def is_smoothed(n_steps: int, n_seen: int, size: int, n_batches: int = 1) -> bool:
-    """Whether a batch that arrives is asked how much to smooth, before it is learned from.
+    """Whether the smoothing is found anew, from a batch before it is learned from.
 
     It is when what was looked at has grown by two fifths, and every 250 steps.
 
@@ -56,19 +54,19 @@ def is_smoothed(n_steps: int, n_seen: int, size: int, n_batches: int = 1) -> boo
         n_steps: steps that were taken.
         n_seen: data points that they looked at, repetitions counted.
         size: data points of a batch.
-        n_batches: that are enough for an answer; so many one after the other are asked.
+        n_batches: batches that are enough for a steady result; so many in a row are used.
 
     >>> [n for n in range(50) if is_smoothed(n, 10 * n, 10)]
     [1, 2, 3, 4, 5, 7, 10, 13, 19, 26, 37]
     >>> is_smoothed(500, 10**6, 10), is_smoothed(501, 10**6, 10), is_smoothed(501, 10**6, 10, 2)
     (True, False, True)
     """
-    n_batches = min(n_batches, _MOST_ASKED)
+    n_batches = min(n_batches, _MOST_BATCHES)
     if n_steps < 1:
         return False
-    if n_steps % _ASKED_EVERY < n_batches:
+    if n_steps % _EVERY < n_batches:
         return True
     before = max(n_seen - n_batches * size, 1)
     octaves = math.log2(max(n_seen, 1)), math.log2(before)
-    now, then = (math.floor(_ASKED_PER_OCTAVE * octave) for octave in octaves)
+    now, then = (math.floor(_TIMES_PER_OCTAVE * octave) for octave in octaves)
     return now > then

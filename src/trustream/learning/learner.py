@@ -216,9 +216,9 @@ class Learner:
         Args:
             data: validated rows, of which a sample is left out.
             rng: draws the sample.
-            weight: how often each row stands in what is shown; once after passes over all data, and
-                in a mean over a pass from 0.6 times, just before it is learned from again, to 1.6.
-                An array has a number for each row.
+            weight: how often each row stands in what is shown, one number or one for each row. It
+                is 1 after passes over all data. In a mean over a pass it lies between 0.6, just
+                before a row is learned from again, and 1.6.
         """
         has_population = self.recipe.has_population and self.algorithm.has_population
         if "eta" not in self.recipe.learn or not has_population:
