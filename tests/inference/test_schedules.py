@@ -24,17 +24,6 @@ def test_rates_are_rates(tau: float, kappa: float, t: int) -> None:
     assert rate(at(t)) == min(1.0, (tau + t + 1) ** -kappa)
 
 
-def test_constant() -> None:
-    rate = schedules.constant(0.01)
-    assert rate(at(0)) == rate(at(10**6)) == 0.01
-
-
-@pytest.mark.parametrize("rho", [0.0, -0.1, 1.1, float("nan")])
-def test_constant_refuses_what_is_no_rate(rho: float) -> None:
-    with pytest.raises(ValueError, match="learning rate"):
-        schedules.constant(rho)
-
-
 @pytest.mark.parametrize("tau", [0.0, -1.0, float("nan")])
 def test_tau_is_positive(tau: float) -> None:
     with pytest.raises(ValueError, match="tau"):

@@ -14,8 +14,9 @@ from trustream.inference.algorithm import Algorithm, StepOptions
 from trustream.inference.population import published
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms, defaults, recipe_json
+from trustream.learning.continuing import is_smoothed
 from trustream.learning.executor import InProcess
-from trustream.learning.learner import Learner, is_smoothed
+from trustream.learning.learner import Learner
 from trustream.learning.recipe import DataSize, Effort
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.models.mixture import BernoulliModel, BernoulliPrior

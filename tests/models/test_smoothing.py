@@ -172,8 +172,8 @@ def test_a_topic_of_one_document() -> None:
                 mine = sample.rows[sample.documents == d].sum(axis=0, dtype=np.float64)
                 assert (sample.sums[d] >= mine * (1 - 1e-6)).all()
             # A probability that is no more than what the topic's words have left.
-            alone = LeftOut(*(part[:3] for part in sample[:3]), *sample[3:6], sample.pattern_sum)
-            alone = alone._replace(pattern=sample.pattern[:3])
+            shorter = {name: getattr(sample, name)[:3] for name in ("documents", "counts", "rows")}
+            alone = sample._replace(**shorter, pattern=sample.pattern[:3])
             for eta in (1e-5, 0.1, 10.0):
                 assert alone.log_likelihood(eta) < n_hidden * np.log(0.5)
                 assert np.isfinite(sample.log_likelihood(eta))

@@ -136,6 +136,26 @@ def test_a_mixture_is_streamed(tmp_path: Path) -> None:
         assert "novel" in load_checkpoint(store).words
 
 
+def test_top_words_of_a_model_without_topics(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store.db", min_documents=1) as store:
+        store.append(records(120))
+        with StreamTrainer(store, model=ClusterStream(), name="kinds") as trainer:
+            for _ in range(2):
+                with pytest.raises(
+                    ValueError, match=r"'kinds' is of kind 'clusters', which has no topics"
+                ):
+                    trainer.top_words()
+                trainer.run(steps=1)
+        assert not hasattr(load_model(store, "kinds"), "_topic_names")
+
+
+def test_topics_refuse_the_recipe_of_another_method() -> None:
+    stream, other = TopicStream(n_components=3), TopicStream(n_components=3, method="streaming-vb")
+    assert stream.with_recipe(replace(stream.recipe, tau=7.0)).recipe.tau == 7.0
+    with pytest.raises(ValueError, match=r"of the method streaming-vb.*method='streaming-vb'"):
+        stream.with_recipe(other.recipe)
+
+
 def test_a_mixture_has_no_topics(tmp_path: Path) -> None:
     """Neither before it is trained, nor after, nor when it was trained afresh."""
     with open_store(tmp_path / "store.db", min_documents=1, held_out=0.1) as store:

@@ -65,6 +65,15 @@ def test_planted_topics_are_found_and_the_score_rises(store: Store, planted: Any
     assert trainer.best_score == max(values) and trainer.last_score == values[-1]
 
 
+def test_a_store_may_have_far_more_documents_than_a_batch(tmp_path: Path) -> None:
+    with open_store(tmp_path / "many.db", min_documents=1) as store:
+        texts = [["cat", "dog", "bird"], ["bond", "bank", "rate"]]
+        store.append(Record(str(i), texts[i % 2]) for i in range(3000))
+        with StreamTrainer(store, 2, batch_size=4) as trainer:
+            info = trainer.run(steps=5)
+    assert info is not None and info.step.n_steps == 5
+
+
 def test_held_out_documents_are_never_drawn(store: Store) -> None:
     held_out = set(store.draw(1000, np.random.default_rng(0), held_out=True).keys)
     assert 20 < len(held_out) < 70

@@ -78,8 +78,8 @@ class Corpus(Protocol):
     only_here: bool
     parts: list[CorpusPart]
 
-    def open(self) -> Any:
-        """An `OpenCorpus`, on a worker."""
+    def open(self) -> OpenCorpus:
+        """Open it, on a worker."""
 
     def identity(self) -> list[Any]:
         """JSON values by which it is known again: what is in them changes when the corpus does."""

@@ -54,10 +54,11 @@ def check_trainable(model: StreamModel) -> None:
     """
     if not isinstance(model, TopicStream):
         raise ClusterError(f"a cluster trains topics, and this is a model of kind {model.kind!r}")
-    if algorithms.get(model.method).data != "batches":
+    if algorithms.get(model.recipe.method).data != "batches":
         others = algorithms.choice(lambda algorithm: algorithm.data == "batches")
         raise ClusterError(
-            f"{model.method} looks at documents once and in their order: on a cluster use {others}"
+            f"{model.recipe.method} looks at documents once and in their order: on a cluster use "
+            f"{others}"
         )
 
 

@@ -12,7 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from trustream.cluster.corpus_parts import BLOCK, PART, CorpusBlock, CorpusPart, row_sums
+from trustream.cluster.corpus_parts import (
+    BLOCK,
+    PART,
+    CorpusBlock,
+    CorpusPart,
+    OpenCorpus,
+    row_sums,
+)
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.parquet_counts import COUNTS, INDICES, said_columns
 from trustream.cluster.parquet_source import ParquetSource
@@ -63,9 +70,9 @@ class ParquetCorpus:
     def check(self, model: FittedModel) -> None:
         """Read the first document, if there is one."""
         if self.parts:
-            next(self.open().read(self.parts[0], model, 1))
+            next(_OpenParquet(self).read(self.parts[0], model, 1))
 
-    def open(self) -> Any:
+    def open(self) -> OpenCorpus:
         """Read what parts need."""
         return _OpenParquet(self)
 

@@ -18,7 +18,7 @@ from trustream.cluster.errors import StaleRowsError
 from trustream.cluster.shared_arrays import for_kernels
 from trustream.cluster.sources import Numbers
 from trustream.cluster.worker import Kept, Worker
-from trustream.inference.divided import LocalStep, Subproblem, Work, part_bounds, went_on
+from trustream.inference.divided import LocalStep, Subproblem, Work, compute_part, part_bounds
 from trustream.models.lda import LdaModel, LdaPrior
 from trustream.models.lda import smoothing as lda_smoothing
 from trustream.models.lda.batch import CountRows, WordBatch
@@ -79,7 +79,7 @@ def warm_up(worker: Worker, dtype: str) -> None:
     prior = LdaPrior.of(0.1, 0.1, 2, 3)
     excerpt = excerpt_of_lambda(model.initial(prior, np.random.default_rng(0)), prior, batch.words)
     for work in (LocalStep(2, 0.0), Subproblem(0.5, 2, 2, 2, 0.0)):
-        went_on(model, excerpt, work, batch, None)
+        compute_part(model, excerpt, work, batch, None)
 
 
 def fetch(worker: Worker, model: LdaModel, requests: Sequence[PartRequest]) -> list[Fetched]:
@@ -198,7 +198,7 @@ def _worked(
     if known != names[: len(known)]:
         known, found = (), (None, None)
     for n_done in range(len(known), len(names)):
-        found = went_on(own, excerpts[n_done], works[n_done], batch, found[0])
+        found = compute_part(own, excerpts[n_done], works[n_done], batch, found[0])
     kept[key] = names, found
     result: tuple[Any, Any] = found
     return result

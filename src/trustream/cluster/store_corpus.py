@@ -8,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from trustream.cluster.corpus_parts import BLOCK, PART, CorpusBlock, CorpusPart, row_sums
+from trustream.cluster.corpus_parts import (
+    BLOCK,
+    PART,
+    CorpusBlock,
+    CorpusPart,
+    OpenCorpus,
+    row_sums,
+)
 from trustream.store import open_store
 from trustream.streaming.fitted_models import FittedModel
 from trustream.topics.documents import DocumentBatch
@@ -49,7 +56,7 @@ class StoreCorpus:
                 "words (set_words)"
             )
 
-    def open(self) -> Any:
+    def open(self) -> OpenCorpus:
         """A connection of its own."""
         return _OpenStore(self.url)
 

@@ -21,13 +21,9 @@ from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
 from trustream.kernels import threads
-from trustream.learning import algorithms
+from trustream.learning import algorithms, continuing
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import DataSize, Recipe
-
-# How often rows given to partial_fit are taken to stand in what is shown already. Rows that are new
-# do not, but nobody says that they are, and what is taken for new would be smoothed too little.
-_WEIGHT = 2.0
 
 
 def has_partial_fit(estimator: Any) -> bool:
@@ -314,15 +310,14 @@ class VariationalEstimator(Bounds):
         """One step of `partial_fit` on rows that stand for n_documents of that mean length."""
         state = kept.restored()
         kept.protect(generator_savepoint(rng))
-        if learner.is_smoothed(state, X):
-            state = learner.smoothed(state, X, rng, _WEIGHT)
-        return learner.step(
+        return learner.go_on(
             state,
-            learner.batch(X),
+            X,
             n_documents,
             rng=rng,
-            window=max(1.0, seen / 2),  # the last half of what was seen
             population=learner.population(DataSize(n_documents, n_documents * length, X.shape[1])),
+            window=continuing.mean_window(seen),
+            weight=continuing.WEIGHT_OF_UNKNOWN,
             start=lambda prior, rng: self._initial(learner.model, prior, X, rng),
             protect=kept.protect,
         )

@@ -14,7 +14,8 @@ from trustream.estimators import parameters, validation
 from trustream.estimators.mixture import MixtureEstimator
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
-from trustream.learning import state_formats
+from trustream.learning import defaults, state_formats
+from trustream.learning.recipe import Recipe
 from trustream.models.mixture import BernoulliModel, BernoulliPrior
 
 
@@ -107,8 +108,6 @@ class BernoulliMixture(MixtureEstimator):
     True
     """
 
-    _most_in_batch = 200
-    _inner = 2
     _parameter_constraints = {
         **parameters.COMMON,
         "binarize": [Interval(Real, None, None, closed="neither"), None],
@@ -202,8 +201,8 @@ class BernoulliMixture(MixtureEstimator):
         tiny = {"probability_prior": (1.0, 1.0), "population": population}
         return {**super()._tiny_parameters(), **tiny}
 
-    def _population(self) -> float | str | None:
-        return self.population
+    def _recipe(self) -> Recipe:
+        return defaults.for_bernoullis(**self._recipe_options(), population=self.population)
 
     def _check_data(self, X: Any, reset: bool) -> Any:
         X = self._validated(X, reset, accept_sparse="csr", dtype="numeric")

@@ -16,10 +16,8 @@ from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.early_stopping import Watch
 from trustream.estimators.topic_words import TopicWords
 from trustream.inference.state import State
+from trustream.learning.defaults import starts_of_topics
 from trustream.learning.recipe import DataSize
-
-# With fewer tokens, which are learned from in no time, so many starts are tried.
-_FEW_TOKENS, _STARTS = 500, 10
 
 
 class FittedTopics(
@@ -170,7 +168,7 @@ class FittedTopics(
     def _n_starts(self, size: DataSize) -> int:
         if self.n_init != "auto":
             return super()._n_starts(size)
-        return _STARTS if 0 < size.n_tokens < _FEW_TOKENS else 1
+        return starts_of_topics(size.n_tokens)
 
     def _set_aside(self, X: Any, rng: np.random.Generator) -> tuple[Any, Any]:
         share = self.validation_fraction

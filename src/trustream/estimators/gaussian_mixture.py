@@ -14,7 +14,8 @@ from trustream.estimators import gaussian_priors, gaussian_starts, parameters, v
 from trustream.estimators.fitted_gaussians import FittedGaussians
 from trustream.estimators.schemas import NUMBERS
 from trustream.kernels import threads
-from trustream.learning import state_formats
+from trustream.learning import defaults, state_formats
+from trustream.learning.recipe import Recipe
 from trustream.models.mixture import GaussianModel, GaussianPrior
 
 
@@ -127,8 +128,6 @@ covariance_prior_
     """
 
     _instead_of_texts = _texts.NUMBERS
-    _most_in_batch = 500
-    _inner = 5
     _parameter_constraints = {
         **parameters.COMMON,
         "covariance_type": [StrOptions({"full", "diag", "tied"})],
@@ -231,10 +230,10 @@ covariance_prior_
     def _build_prior(self, X: Any) -> GaussianPrior:
         return gaussian_priors.prior(self, X, self._weight_prior())
 
-    def _most_per_batch(self) -> int:
-        # A covariance needs more points than it has rows, whatever the rate forgets.
-        n_rows = self.n_features_in_ if self.covariance_type == "full" else 1
-        return max(self._most_in_batch, 2 * self.n_components * n_rows)
+    def _recipe(self) -> Recipe:
+        return defaults.for_gaussians(
+            self.n_components, self.n_features_in_, self.covariance_type, **self._recipe_options()
+        )
 
     def _check_data(self, X: Any, reset: bool) -> np.ndarray:
         X = self._validated(X, reset, dtype=[np.float64, np.float32], order="C")

@@ -13,17 +13,12 @@ from trustream.estimators import parameters
 from trustream.estimators.base import VariationalEstimator
 from trustream.estimators.bounds import each_block
 from trustream.estimators.schemas import NUMBERS
-from trustream.learning import defaults
-from trustream.learning.recipe import Recipe
 
 
 class MixtureEstimator(
     ClassNamePrefixFeaturesOutMixin, TransformerMixin, DensityMixin, VariationalEstimator
 ):
     """Clusters of data points: beliefs, labels, densities, samples."""
-
-    _most_in_batch: int
-    _inner: int
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Belief that each data point belongs to each component, (n_samples, n_components)."""
@@ -104,21 +99,6 @@ class MixtureEstimator(
     def _array_params(self, n_features: int) -> dict[str, Array]:
         weights = Array([(), (self.n_components,)], NUMBERS, above=0.0)
         return {"weight_concentration_prior": weights}
-
-    def _recipe(self) -> Recipe:
-        return defaults.for_mixture(
-            **self._recipe_options(),
-            most_in_batch=self._most_per_batch(),
-            n_inner=self._inner,
-            population=self._population(),
-        )
-
-    def _population(self) -> float | str | None:
-        """That of the estimator; Gaussians have none, which gain nothing by it."""
-        return None
-
-    def _most_per_batch(self) -> int:
-        return self._most_in_batch
 
     def _example(self) -> np.ndarray:
         return np.eye(2)

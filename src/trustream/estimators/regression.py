@@ -15,6 +15,7 @@ from trustream.estimators import group_memory, parameters, regression_data
 from trustream.estimators.base import has_partial_fit
 from trustream.estimators.fitted_regression import FittedRegression
 from trustream.estimators.regression_data import GivenRows, Groups
+from trustream.inference.algorithm import Algorithm
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms, defaults
 from trustream.learning.recipe import DataSize, Recipe
@@ -22,9 +23,6 @@ from trustream.models.regression import GroupedData, PopulationPrior, RowData, c
 from trustream.models.regression.coordinates import Coordinates
 
 _positive = Interval(Real, 0, None, closed="neither")
-# Rows and groups of a batch, unless `batch_size` says otherwise; and rows where the sum of batches
-# is exact whatever their size.
-_MOST_ROWS, _MOST_GROUPS, _EXACT_ROWS = 500, 100, 2**16
 # How much weights may differ from group to group a priori, all together, relative to a standardised
 # response: by default the one with the highest bound. Of a probit little is known about that from
 # the data, and a step of ten leaves intervals too narrow or too wide.
@@ -143,26 +141,20 @@ class RegressionEstimator(FittedRegression):
         return coordinates.standard(X, None if self._probit else y, self.fit_intercept)
 
     def _recipe(self) -> Recipe:
-        most = _MOST_GROUPS if self._grouped else _MOST_ROWS
-        options = self._recipe_options() | {"method": self._method()}
-        if self._is_exact:
-            # Nothing is local: one pair is all there is to do.
-            options |= {"batch_size": self.batch_size or _EXACT_ROWS, "inner_iter": 1}
-        return defaults.for_regression(**options, most_in_batch=most)
+        return defaults.for_regression(
+            **self._recipe_options(), is_grouped=self._grouped, is_probit=self._probit
+        )
 
-    def _method(self) -> str:
-        if self.learning_method != "auto":
-            method: str = self.learning_method
-            return method
-        # Without groups, adding is exact for a linear regression.
-        return "batch" if self._grouped or self._probit else "streaming-vb"
+    @property
+    def _algorithm(self) -> Algorithm:
+        return algorithms.get(
+            defaults.regression_method(self.learning_method, self._grouped, self._probit)
+        )
 
     @property
     def _is_exact(self) -> bool:
         """Whether adding up batches gives the posterior itself."""
-        if self._grouped or self._probit:
-            return False
-        return algorithms.get(self._method()).data == "arrivals"
+        return defaults.adds_exactly(self.learning_method, self._grouped, self._probit)
 
     def _n_starts(self, size: DataSize) -> int:
         """One for each prior that is tried; a regression has one optimum."""
@@ -203,7 +195,7 @@ class RegressionEstimator(FittedRegression):
         if not self._grouped:
             return model.initial(prior, rng)
         n = X.shape[0]
-        batch = model.batch(X, slice(0, min(n, 10 * _MOST_GROUPS)))
+        batch = model.batch(X, slice(0, defaults.groups_of_start(n)))
         _, statistics = model.beliefs(prior, batch, None)
         return model.blend(model.eta(prior), prior, batch, statistics, 1.0, n / batch.size)
 
@@ -214,11 +206,11 @@ class RegressionEstimator(FittedRegression):
 
     def _earlier(self, groups: Groups) -> Any:
         known = self._remembered()
-        algorithm = algorithms.get(self._method())
+        algorithm = self._algorithm
         old = [id_ for id_ in groups.ids if id_ in known]
         if not old or algorithm.data == "draws":
             return None
-        if algorithm.data == "arrivals":
+        if algorithm.takes_each_once:
             others = algorithms.choice(lambda other: other.data == "batches", quote='"')
             raise ValueError(
                 f'group {old[0]!r} came before, and learning_method="{algorithm.name}" counts '
@@ -228,7 +220,7 @@ class RegressionEstimator(FittedRegression):
         return group_memory.moments_of(known, groups.ids, self._n_weights)
 
     def _n_new(self, X: Any) -> int:
-        if not self._grouped or algorithms.get(self._method()).data == "draws":
+        if not self._grouped or self._algorithm.data == "draws":
             return super()._n_new(X)
         known = self._remembered()
         return sum(id_ not in known for id_ in X.ids)
@@ -237,7 +229,7 @@ class RegressionEstimator(FittedRegression):
         if not self._grouped:
             return {}
         found = self._memories(X, state)
-        if algorithms.get(self._method()).data == "draws":
+        if self._algorithm.data == "draws":
             return {"_known": found, "_arrived": {}}
         return {"_arrived": found}
 

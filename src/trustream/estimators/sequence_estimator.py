@@ -29,13 +29,6 @@ from trustream.models.hmm import (
     Sequences,
 )
 
-# Pairs of a trust-region step.
-_INNER = 5
-# Starts of categorical emissions.
-_STARTS = 5
-# Observations of a batch.
-_BATCH_OBSERVATIONS = 20_000
-
 
 class SequenceEstimator(FittedSequences):
     """Base of the hidden Markov model: learning. Sequences, or subchains, are the data points."""
@@ -105,7 +98,7 @@ class SequenceEstimator(FittedSequences):
 
     def _n_starts(self, size: DataSize) -> int:
         if self.n_init == "auto":
-            return _STARTS if self.emissions == "categorical" else 1
+            return defaults.starts_of_sequences(self.emissions)
         return int(self.n_init)
 
     def _set_aside(self, X: Any, rng: np.random.Generator) -> tuple[Any, Any]:
@@ -126,17 +119,7 @@ class SequenceEstimator(FittedSequences):
         return float(X.extent.observations)
 
     def _recipe(self) -> Recipe:
-        return defaults.for_mixture(
-            **self._recipe_options(),
-            most_in_batch=_BATCH_OBSERVATIONS,
-            n_inner=_INNER,
-            population=self._population(),
-        )
-
-    def _population(self) -> float | str | None:
-        """That of the estimator; only states of binary data gain by one."""
-        is_auto = isinstance(self.population, str)
-        return None if is_auto and self.emissions != "bernoulli" else self.population
+        return defaults.for_sequences(self.emissions, self.population, **self._recipe_options())
 
     # --- model, prior and start
 

@@ -97,8 +97,9 @@ def recipe(estimator: LatentDirichletAllocation) -> Recipe:
         mean_change_tol=estimator.mean_change_tol,
         learn_priors=estimator.learn_priors,
         collapsed=estimator.local == "collapsed",
-        population=_population(estimator),
-        is_seeded=estimator.seed_words is not None or _has_prior_per_topic(estimator),
+        population=estimator.population,
+        is_seeded=estimator.seed_words is not None,
+        has_prior_per_topic=_has_prior_per_topic(estimator),
     )
 
 
@@ -106,16 +107,3 @@ def _has_prior_per_topic(estimator: LatentDirichletAllocation) -> bool:
     """Whether the prior of words is another one for each topic."""
     eta = estimator.topic_word_prior
     return eta is not None and np.ndim(eta) == 2
-
-
-def _population(estimator: LatentDirichletAllocation) -> float | str | None:
-    given = estimator.population
-    per_word = estimator.learn_priors == "per-word"
-    if given == "auto":
-        return None if _has_prior_per_topic(estimator) or per_word else "auto"
-    if given is not None and per_word:
-        raise ValueError(
-            'learn_priors="per-word" learns from the documents that there are: leave population at '
-            '"auto", or give None'
-        )
-    return given

@@ -1,4 +1,4 @@
-"""Read the results of an estimate of held-out likelihood."""
+"""Held-out log-likelihood with its standard errors: per word, per document, as a perplexity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Read the results of ranking held-out items."""
+"""Precision, recall and NDCG of ranked items: for each user, on average, and their errors."""
 
 from __future__ import annotations
 

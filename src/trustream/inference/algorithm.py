@@ -1,7 +1,7 @@
-"""What an algorithm says of itself, so that one learner can run any of them.
+"""Describe an algorithm, so that one learner can run any of them: how it starts, steps and ends.
 
-Each file of this package has the pure step of one algorithm and, at its end, an `Algorithm` that
-tells how the algorithm starts, steps and ends. `trustream.learning.algorithms` lists them by name.
+Each file of this package has the pure step of one algorithm and, at its end, its `Algorithm`.
+`trustream.learning.algorithms` lists them by name.
 """
 
 from __future__ import annotations
@@ -120,6 +120,11 @@ class Algorithm(ABC):
     batch_size: ClassVar[int | None] = None
     n_inner: ClassVar[int | None] = None
     memory: ClassVar[MemoryFormat | None] = None
+
+    @property
+    def takes_each_once(self) -> bool:
+        """Whether each data point counts once and for ever, so that none may come again."""
+        return self.data == "arrivals"
 
     def init(self, model: Any, prior: Any, rng: np.random.Generator, start: Start | None) -> State:
         """The state before the first step."""

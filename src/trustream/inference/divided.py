@@ -109,8 +109,8 @@ class Parts(Protocol):
         """Bounds of all data points, (B,), with the beliefs after a chain."""
 
 
-def went_on(model: Any, excerpt: Any, work: Work, batch: Any, local: Any | None) -> Any:
-    """(Local, contribution) of a part after one more work."""
+def compute_part(model: Any, excerpt: Any, work: Work, batch: Any, local: Any | None) -> Any:
+    """Do some work on a part, from the beliefs that it has: (Local, contribution)."""
     part = excerpt.part(batch)
     local, statistics = work(model, excerpt, part, local)
     return local, model.contribution(excerpt.prior, part, local, statistics)
@@ -146,7 +146,7 @@ class PartsHere:
         for number, batch in enumerate(self._batches):
             work, excerpt = chain[-1]
             local = self._local(number, chain[:-1])
-            local, contribution = went_on(model, excerpt, work, batch, local)
+            local, contribution = compute_part(model, excerpt, work, batch, local)
             self._locals[number] = chain, local
             contributions.append(contribution)
         return contributions
@@ -164,7 +164,11 @@ class PartsHere:
             return None
         known, local = self._locals[number]
         if [id(excerpt) for _, excerpt in known] != [id(excerpt) for _, excerpt in chain]:
-            raise ValueError("beliefs of a part are asked for that it has gone on from")
+            raise ValueError(
+                "these beliefs of a batch in parts are not the newest ones, and the parts keep no "
+                "others: use what the last local step on the batch has returned, or begin again "
+                "with uniform beliefs"
+            )
         return local
 
 

@@ -1,4 +1,7 @@
-"""What an algorithm says of its memory, so that files can hold it."""
+"""Describe what an algorithm keeps beside lambda, so that files can hold it and be checked.
+
+An `Algorithm` names its `MemoryFormat`; `learning.state_arrays` writes and reads by it.
+"""
 
 from __future__ import annotations
 

@@ -23,17 +23,6 @@ def decaying(tau: float, kappa: float) -> Schedule:
     return lambda state: min(1.0, (tau + state.n_steps + 1) ** -kappa)
 
 
-def constant(rho: float) -> Schedule:
-    """The same rate at every step.
-
-    >>> constant(0.1)(State(None, None))
-    0.1
-    """
-    if not 0 < rho <= 1:
-        raise ValueError(f"a learning rate lies in (0, 1], got {rho}")
-    return lambda state: rho
-
-
 def cooling(schedule: Schedule, first: int, last: int, share: float) -> Schedule:
     """`schedule`, falling linearly to zero over the last part of a run whose end is known.
 
@@ -44,7 +33,7 @@ def cooling(schedule: Schedule, first: int, last: int, share: float) -> Schedule
         first, last: steps taken before the run and after it.
         share: the part of the run's steps over which the rate falls, from 0 (none) to 1.
 
-    >>> rates = cooling(constant(0.5), first=0, last=4, share=0.5)
+    >>> rates = cooling(lambda state: 0.5, first=0, last=4, share=0.5)
     >>> [rates(State(None, None, n_steps=t)) for t in range(4)]
     [0.5, 0.5, 0.5, 0.25]
     """

@@ -1,4 +1,7 @@
-"""Hear when a kernel is compiled because no earlier process has left it in the cache."""
+"""Call a function when a kernel is about to be compiled, for a notice that this takes a while.
+
+That happens where no earlier process has left the kernel in the cache.
+"""
 
 from __future__ import annotations
 

@@ -1,12 +1,11 @@
 """The learner: the one place through which every model learns.
 
-`fit` of an estimator calls `passes`, `partial_fit` and the trainer of a stream call `step`, and
-`passes` consists of calls of `step`, but for the algorithms that need all data at once.
+`fit` of an estimator calls `passes`, `partial_fit` and the trainer of a stream call `go_on`. Both
+consist of calls of `step`, but for the algorithms that need all data at once.
 """
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,43 +19,11 @@ from trustream.inference.population import for_data, scaled_to, with_mean, with_
 from trustream.inference.restoring import Undo
 from trustream.inference.state import Info, State
 from trustream.learning import algorithms
+from trustream.learning.continuing import is_smoothed
 from trustream.learning.executor import Executor, InParts, InProcess
 from trustream.learning.recipe import DataSize, Recipe
 from trustream.models.capabilities import Smoothing, has
 from trustream.models.protocol import Rows
-
-# Batches in a row that are asked how much to smooth, at most.
-_MOST_ASKED = 32
-# Times that they are asked while the data points that were looked at double, and steps after which
-# they are asked in any case.
-_ASKED_PER_OCTAVE, _ASKED_EVERY = 2, 250
-
-
-def is_smoothed(n_steps: int, n_seen: int, size: int, n_batches: int = 1) -> bool:
-    """Whether data that arrive are asked how much to smooth, before they are learned from.
-
-    They are when what was looked at has grown by two fifths, and every 250 steps.
-
-    Args:
-        n_steps: steps that were taken.
-        n_seen: data points that they looked at, repetitions counted.
-        size: data points of a batch.
-        n_batches: that are enough for an answer; so many one after the other are asked.
-
-    >>> [n for n in range(50) if is_smoothed(n, 10 * n, 10)]
-    [1, 2, 3, 4, 5, 7, 10, 13, 19, 26, 37]
-    >>> is_smoothed(500, 10**6, 10), is_smoothed(501, 10**6, 10), is_smoothed(501, 10**6, 10, 2)
-    (True, False, True)
-    """
-    n_batches = min(n_batches, _MOST_ASKED)
-    if n_steps < 1:
-        return False
-    if n_steps % _ASKED_EVERY < n_batches:
-        return True
-    before = max(n_seen - n_batches * size, 1)
-    octaves = math.log2(max(n_seen, 1)), math.log2(before)
-    now, then = (math.floor(_ASKED_PER_OCTAVE * octave) for octave in octaves)
-    return now > then
 
 
 @dataclass(frozen=True)
@@ -209,19 +176,51 @@ class Learner:
         plan = Plan(data, n, self.recipe.batch_size_for(size), n_passes, options, step, population)
         return self.algorithm.passes(self.model, state, plan)
 
+    def go_on(
+        self,
+        state: State,
+        data: Any,
+        n_documents: float,
+        *,
+        rng: np.random.Generator,
+        population: float | None,
+        window: float,
+        weight: float | Float64,
+        **options: Any,
+    ) -> tuple[State, Info]:
+        """Learn from data that keep coming: one step, and before it how much to smooth, if due.
+
+        Args:
+            state: consumed.
+            data: validated rows.
+            n_documents, rng, population, window: as in `step`; options too.
+            weight: how often each of the rows stands in what is shown already, as in `smoothed`.
+        """
+        if self.is_smoothed(state, data):
+            state = self.smoothed(state, data, rng, weight)
+        return self.step(
+            state,
+            self.batch(data),
+            n_documents,
+            rng=rng,
+            population=population,
+            window=window,
+            **options,
+        )
+
     def smoothed(
         self, state: State, data: Any, rng: np.random.Generator, weight: float | Float64 = 1.0
     ) -> State:
-        """The state with the smoothing of what is shown, found from training data.
+        """The state with another eta for what is shown, by which training data are predicted best.
 
-        Without any where nothing is smoothed (`smooths`).
+        Without any where nothing is smoothed (`smooths`). See `State.smoothing`.
 
         Args:
             data: validated rows, of which a sample is left out.
             rng: draws the sample.
-            weight: how often each row stands in what is shown; once after passes over all data, and
-                in a mean over a pass from 0.6 times, just before it is learned from again, to 1.6.
-                An array has a number for each row.
+            weight: how often each row stands in what is shown, one number or one for each row. It
+                is 1 after passes over all data. In a mean over a pass it lies between 0.6, just
+                before a row is learned from again, and 1.6.
         """
         if not self.smooths:
             return _unsmoothed(state)
@@ -237,7 +236,7 @@ class Learner:
         return has_population and "eta" in self.recipe.learn
 
     def is_smoothed(self, state: State, data: Any) -> bool:
-        """Whether data that are about to be learned from are asked how much to smooth."""
+        """Whether it is time to find the smoothing anew, from data before they are learned from."""
         model = self.executor.model(self.model)
         n_batches = model.smoothing_batches(data) if has(model, Smoothing) else 1
         return is_smoothed(state.n_steps, state.n_seen, data.shape[0], n_batches)

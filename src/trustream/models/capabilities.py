@@ -166,7 +166,7 @@ class LateGains(ConjugateModel, Protocol):
 
 @runtime_checkable
 class Smoothing(ConjugateModel, Protocol):
-    """A prior that smooths what is shown, by as much as the data themselves ask for."""
+    """What is shown has an eta of its own, by which data that were left out are predicted best."""
 
     def smoothing(
         self,

@@ -1,4 +1,4 @@
-"""Documents and texts through the eyes of the published model, as JSON values."""
+"""Find the topics of documents and texts, and of their words, by the published model, as JSON."""
 
 from __future__ import annotations
 

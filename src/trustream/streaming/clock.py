@@ -32,7 +32,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from trustream.learning.defaults import PASSES
+from trustream.learning import continuing
 from trustream.store.records import Totals
 
 # The rate never reaches 1, which would forget all that was learned.
@@ -78,7 +78,7 @@ class Clock:
         return min(self.looked_at, self.found) + self.added - self.added_before
 
     def passed(
-        self, totals: Totals, n_documents: int, passes: int = PASSES, begins_anew: bool = True
+        self, totals: Totals, n_documents: int, passes: int, begins_anew: bool = True
     ) -> Clock:
         """After a step on a batch of n_documents, drawn when the store had these totals.
 
@@ -143,13 +143,13 @@ class Clock:
 
     def window(self, totals: Totals) -> float:
         """Documents that a mean of lambda is taken over: a pass, at the beginning less."""
-        return max(1.0, min(float(totals.training), self.looked_at / 2))
+        return continuing.mean_window(self.looked_at, totals.training)
 
     def looks(self, totals: Totals) -> float:
         """How often each training document was looked at, on average."""
         return self.looked_at / max(totals.training, 1)
 
-    def is_idle(self, totals: Totals, passes: int = 2) -> bool:
+    def is_idle(self, totals: Totals, passes: int) -> bool:
         """Whether nothing has arrived in so many passes over the store, the first one included."""
         nothing_new = totals.added == self.added
         after = (passes - 1) * totals.training

@@ -123,7 +123,7 @@ class Here:
         ahead: bool,
     ) -> Prefetcher | Direct | Arrivals:
         """By a connection to the store."""
-        if algorithms.get(model.recipe.method).data == "arrivals":
+        if algorithms.get(model.recipe.method).takes_each_once:
             return Arrivals(store, batch_size, arrival, draws)
         return drawing(store, batch_size, order_from_json(draws), ahead=ahead)
 

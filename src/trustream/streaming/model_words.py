@@ -1,4 +1,4 @@
-"""The words that a model's columns mean, kept in step with those of a store."""
+"""Follow a store's vocabulary: which word each column of a model stands for, and what changed."""
 
 from __future__ import annotations
 

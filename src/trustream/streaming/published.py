@@ -113,7 +113,7 @@ def load_model(store: Store, name: str = DEFAULT_NAME) -> Any:
     checkpoint = required_checkpoint(store, name)
     model = as_estimator(checkpoint)
     model._tokeniser = store.tokeniser()
-    if hasattr(model, "topic_names_"):
+    if checkpoint.model.n_topics is not None:
         model._topic_names = load_names(store, checkpoint, name)
     return model
 

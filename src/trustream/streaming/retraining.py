@@ -228,14 +228,10 @@ def _learn(
         if info is None:
             # Where each document is taken once, all were taken; elsewhere none are left.
             method = trainer.model.recipe.method
-            return trainer.n_steps > 0 and algorithms.get(method).data == "arrivals"
-        looks = trainer.looks(info.totals)
-        progress = TrainingProgress(
-            trainer.n_steps, info.step.rho, info.totals, info.n_words, trainer.last_score, looks
-        )
-        if callback is not None and callback(progress):
+            return trainer.n_steps > 0 and algorithms.get(method).takes_each_once
+        if callback is not None and callback(TrainingProgress.of(trainer, info)):
             return False
-        if looks >= passes:
+        if trainer.looks(info.totals) >= passes:
             return True
         if stop is not None and stop():
             return False

@@ -129,7 +129,7 @@ def run_simulation(
             p=p,
             rng=np.random.default_rng(random_state),
             # The paper does the same for this algorithm.
-            whole=algorithms.get(method).data == "arrivals",
+            whole=algorithms.get(method).takes_each_once,
         )
         for tick, info in simulator.simulate(
             store, trainer, stream, steps_per_tick=steps_per_tick, n_ticks=n_ticks

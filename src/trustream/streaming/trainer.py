@@ -1,7 +1,8 @@
-"""A topic model that keeps learning from a document store (section 3.1 of the paper).
+"""Train a model on a document store that may grow (section 3.1 of the paper), topics or any other.
 
-`steps` has what a step does. Here trainers are made, run until something ends them, and save what
-they have learned. The store may grow, shrink and be written to by others meanwhile.
+A `StreamTrainer` is made here, runs until something ends it, and saves what it has learned; `steps`
+has what a step does. It knows its model as a `StreamModel` only. The store may grow, shrink and be
+written to by others meanwhile.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ from trustream.streaming.training import Training
 
 
 class StreamTrainer(Steps):
-    """Learns topics from a store, from where its last checkpoint in the store left off.
+    """Learns a model from a store, from where its last checkpoint in the store left off.
+
+    The model is one of topics, unless `model` gives another.
 
     Parameters
     ----------
@@ -227,7 +230,18 @@ class StreamTrainer(Steps):
         return as_estimator(checkpoint)
 
     def top_words(self, n: int = 10) -> list[list[str]]:
-        """The n most probable words of each topic, most probable first."""
+        """The n most probable words of each topic, most probable first.
+
+        Raises
+        ------
+        ValueError
+            If the model has no topics, or has learned nothing yet.
+        """
+        if self.model.n_topics is None:
+            raise ValueError(
+                f"the model {self.name!r} is of kind {self.model.kind!r}, which has no topics and "
+                "no top words: look at what it has learned by estimator()"
+            )
         words: list[list[str]] = self.estimator().top_words(n)
         return words
 

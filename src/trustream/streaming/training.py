@@ -12,6 +12,7 @@ from trustream import persist
 from trustream.inference.population import published
 from trustream.inference.restoring import Restorable, generator_savepoint
 from trustream.inference.state import Info, State
+from trustream.learning.continuing import weight_before_look
 from trustream.learning.learner import Learner
 from trustream.learning.recipe import DataSize
 from trustream.store.draw_order import DrawOrder
@@ -25,8 +26,6 @@ from trustream.streaming.engine import Engine, Here
 from trustream.streaming.model_words import ModelWords
 from trustream.streaming.stream_model import Score, StreamModel
 from trustream.topic_names import TopicNames
-
-_LARGEST_TURNOVER = 700.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,25 +128,20 @@ class Training:
         data = self._engine.data(self.model, documents, self.n_words)
         clock = clock.passed(totals, data.shape[0], recipe.max_iter, were_few)
         kept.protect(generator_savepoint(rng))
-        state, window = learned.state, clock.window(totals)
-        if learner.is_smoothed(state, data):
-            # A document stands x = N / window times in the mean when it was just looked at, and a
-            # pass later, before it is looked at again, x (e^-x + e^-2x + ...) times; from x = 700
-            # on, where e^x is too large a number, not at all.
-            turnover = min(totals.training / window, _LARGEST_TURNOVER)
-            weight = np.full(data.shape[0], turnover / math.expm1(turnover))
-            weight[: drawn.n_new] = 0.0
-            state = learner.smoothed(state, data, rng, weight)
-        state, info = learner.step(
-            state,
-            learner.batch(data),
+        window = clock.window(totals)
+        weight = np.full(data.shape[0], weight_before_look(totals.training, window))
+        weight[: drawn.n_new] = 0.0
+        state, info = learner.go_on(
+            learned.state,
+            data,
             totals.training,
             rng=rng,
+            population=population,
+            window=window,
+            weight=weight,
             rho=learning_rate(self.model, clock, totals),
             looks=looks,
-            window=window,
             new_share=drawn.new_share,
-            population=population,
             protect=kept.protect,
         )
         # The step is done with this assignment, and not before.

@@ -45,6 +45,25 @@ class TrainingProgress:
     n_replaced: int = 0
     cluster: ClusterProgress | None = None
 
+    @classmethod
+    def of(
+        cls, trainer: StreamTrainer, info: StreamInfo | None, n_replaced_before: int = 0
+    ) -> TrainingProgress:
+        """How far a trainer is.
+
+        Args:
+            info: of the last step of this run; None if it has taken none.
+            n_replaced_before: how often the model had been replaced when the run began.
+        """
+        n_steps, score = trainer.n_steps, trainer.last_score
+        n_replaced, cluster = trainer.n_replaced - n_replaced_before, trainer.engine.progress()
+        if info is None:
+            return cls(n_steps, None, None, None, score, None, n_replaced, cluster)
+        looks = trainer.looks(info.totals)
+        return cls(
+            n_steps, info.step.rho, info.totals, info.n_words, score, looks, n_replaced, cluster
+        )
+
 
 def prepared_trainer(
     store: Store,
@@ -166,18 +185,10 @@ def train(
     >>> progress.n_steps, progress.totals.documents, progress.n_words
     (3, 20, 2)
     """
-
     before = trainer.n_replaced
 
     def progress(info: StreamInfo | None) -> TrainingProgress:
-        n_steps, score = trainer.n_steps, trainer.last_score
-        n_replaced, cluster = trainer.n_replaced - before, trainer.engine.progress()
-        if info is None:
-            return TrainingProgress(n_steps, None, None, None, score, None, n_replaced, cluster)
-        looks = trainer.looks(info.totals)
-        return TrainingProgress(
-            n_steps, info.step.rho, info.totals, info.n_words, score, looks, n_replaced, cluster
-        )
+        return TrainingProgress.of(trainer, info, before)
 
     last = trainer.run(
         steps=steps,

@@ -32,7 +32,7 @@ class WordTopics:
 
 @dataclass(frozen=True, slots=True)
 class DocumentView:
-    """A document through the eyes of the topics.
+    """A document with its topics, and the topics that its words speak for.
 
     Attributes:
         row: number of the document in the input, from 0.

@@ -25,7 +25,6 @@ import numpy as np
 from scipy import optimize
 
 from trustream.array_types import Array, Float64
-from trustream.kernels.lda import reference
 from trustream.models.lda.batch import WordBatch, segment_sums
 from trustream.models.lda.lazy_rows import LazyRows
 from trustream.models.lda.prior import LdaPrior
@@ -53,7 +52,7 @@ class LeftOut(NamedTuple):
         theta: (D, K) topic proportions.
         pattern: (nnz, 1) what eta is multiplied by for each word.
         pattern_sum: of all words.
-        kernels: those of LDA.
+        kernels: those of LDA, of the model's backend.
     """
 
     documents: Array
@@ -63,7 +62,7 @@ class LeftOut(NamedTuple):
     theta: Float64
     pattern: Float64
     pattern_sum: float
-    kernels: ModuleType = reference
+    kernels: ModuleType
 
     def log_likelihood(self, eta: float) -> float:
         """Of all documents of the sample, each predicted by the others, in nats."""
@@ -143,8 +142,10 @@ def best_eta(sample: LeftOut, start: float) -> float:
 
     Of ((4 + eta) / (4 + 2 eta))^3 eta / (4 + 2 eta), one topic of two words, that is 2:
 
+    >>> from trustream import kernels
+    >>> numpy_kernels = kernels.get("lda", "reference")
     >>> sample = LeftOut(np.zeros(2, int), np.array([3.0, 1.0]), np.array([[4.0], [0.0]]),
-    ...     np.array([[4.0]]), np.ones((1, 1)), np.ones((2, 1)), 2.0)
+    ...     np.array([[4.0]]), np.ones((1, 1)), np.ones((2, 1)), 2.0, numpy_kernels)
     >>> round(best_eta(sample, 0.1), 1)
     2.0
     """

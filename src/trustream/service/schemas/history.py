@@ -1,4 +1,4 @@
-"""How things were, and what changed since."""
+"""Answers about the history of a model: points in time, and how topics changed between two."""
 
 from __future__ import annotations
 

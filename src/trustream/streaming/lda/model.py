@@ -169,7 +169,17 @@ class TopicStream(StreamModel):
         return model if seeds is None else replace(model, seed_words=seeds)
 
     def with_recipe(self, recipe: Recipe) -> TopicStream:
-        """The same topics, learned by the recipe of a checkpoint."""
+        """The same topics, learned by the recipe of a checkpoint.
+
+        Raises:
+            ValueError: the recipe is of another method.
+        """
+        if recipe.method != self.method:
+            raise ValueError(
+                f"the recipe is of the method {recipe.method}, and these topics are learned by "
+                f"{self.method}: make a TopicStream with method={recipe.method!r}, or use a recipe "
+                f"of {self.method}"
+            )
         return replace(self, recipe=recipe)
 
     def _check(self) -> None:
@@ -232,7 +242,7 @@ class TopicStream(StreamModel):
     def follow(self, state: State, changes: Changes) -> State:
         """Rows of lambda for new words; those of evicted words return to the prior."""
         # Where each document counts once, the posterior starts at the prior.
-        counts_once = algorithms.get(self.method).data == "arrivals"
+        counts_once = algorithms.get(self.recipe.method).takes_each_once
         seed = None if counts_once else self.random_state
         mean = state.mean
         if mean is not None:
@@ -269,7 +279,7 @@ class TopicStream(StreamModel):
 
     def warm_up(self) -> None:
         """Compile kernels, once in a process; says so on a terminal if it takes long."""
-        _compile(self.method, self.dtype)
+        _compile(self.recipe.method, self.dtype)
 
     # --- results
 
@@ -291,7 +301,7 @@ class TopicStream(StreamModel):
             for name in (*shared, *_RECIPE)
             if name not in ("method", "population")
         }
-        model = LatentDirichletAllocation(learning_method=self.method, **options)
+        model = LatentDirichletAllocation(learning_method=self.recipe.method, **options)
         if self.seed_words is not None:
             # For steps to come, also if the state is one that is shown.
             seeds = self.seed_words.of_columns(words, self.n_components)
