@@ -78,7 +78,8 @@ class Corpus(Protocol):
     only_here: bool
     parts: list[CorpusPart]
 
-    def open(self) -> OpenCorpus:
+    # An `OpenCorpus`, of which a pool that takes any `Source` knows nothing.
+    def open(self) -> Any:
         """Open it, on a worker."""
 
     def identity(self) -> list[Any]:

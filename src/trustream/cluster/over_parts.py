@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from trustream.cluster.calls import Call, Pending
 from trustream.cluster.connection import ray_module
-from trustream.cluster.corpus_parts import Corpus, CorpusBlock, CorpusPart
+from trustream.cluster.corpus_parts import Corpus, CorpusBlock, CorpusPart, OpenCorpus
 from trustream.cluster.errors import ClusterError
 from trustream.cluster.pool import Pool
 from trustream.cluster.worker import Worker
@@ -71,7 +71,7 @@ def over_parts(
 
 def blocks_of(worker: Worker, part: CorpusPart, model: Shared) -> Iterator[tuple[int, CorpusBlock]]:
     """Yield the blocks of a part on a worker, with the number of the first document of each."""
-    corpus: Any = worker.source
+    corpus = cast(OpenCorpus, worker.source)
     first = part.first
     for block in corpus.read(part, model.get(worker)):
         yield first, block
