@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.data import require
-from benchmarks.harness import report
+from benchmarks.harness import machine, report
 from benchmarks.harness.command import rows_of
 from benchmarks.harness.rows import Row, Setup
 from benchmarks.peers import MEASUREMENTS, document, grid, methods, trustream_curves
@@ -114,6 +114,7 @@ def _run_workload(
         "n_held_out": held_out.shape[0],
         "n_chib": scorer.whole.shape[0],
         "limit": workload.limit,
+        "machine": machine.facts(),
     }
     failed = False
     for name in todo:

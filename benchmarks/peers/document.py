@@ -1,7 +1,11 @@
-"""Write `docs/benchmarks.md` from the results that are available."""
+"""Write `docs/benchmarks.md` from the results that are available.
+
+Sections of which there are no results stay as they are on the page.
+"""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +53,9 @@ how to run a part of it. [Performance](performance.md) summarises the results.
   than one, and timed as a whole. Fits of less than four seconds are made seven times, in turn, and
   the median time counts. The other curves of trustream change one parameter.
 - **Runs.** Methods run one after the other, and finished results are stored, so that rows of a
-  table can be minutes or days apart, and the speed of a shared machine drifts in between. "Both in
-  turn" is measured with seven rounds of both libraries in one run, each with another seed.
+  table can be minutes or days apart, and the speed of a shared machine drifts in between. Each
+  section says what it was measured with. "Both in turn" is measured with seven rounds of both
+  libraries in one run, each with another seed.
 - **Time to a score** is read off the curve, by linear interpolation in the logarithm of time
   between two points. The time of the first complete fit that reaches the score is given as well.
 - **Compilation.** The first call of trustream in a process loads its kernels from a cache or
@@ -62,23 +67,37 @@ def write(results: Results, docs: Path) -> list[Path]:
     """Write the document and one picture per workload; return their paths, none without results."""
     if "machine" not in results.content:
         return []
+    path = docs / "benchmarks.md"
+    kept = _sections(path.read_text()) if path.is_file() else {}
     introduction = _INTRODUCTION.format(
         grid=grid.WORKLOAD.about, tolerance=grid.TOLERANCE, first_call=_first_call(results)
     )
-    parts = [introduction, _machine(results), _targets(results)]
+    parts = [introduction, _targets(results) or kept.get("Targets", "")]
     paths = []
     stored = results.content["workloads"]
-    for name in (name for name in WORKLOADS if name in stored):
-        picture = docs / "benchmarks" / f"{name}.png"
-        if any("points" in run for run in stored[name]["methods"].values()):
+    for name, workload in WORKLOADS.items():
+        runs = stored.get(name, {}).get("methods", {}).values()
+        if any("points" in run for run in runs):
+            picture = docs / "benchmarks" / f"{name}.png"
             plot.draw(stored[name], picture)
             paths.append(picture)
             parts.append(_workload(name, stored[name], picture.relative_to(docs)))
-    parts += [_measurements(results), _settings(results)]
-    path = docs / "benchmarks.md"
+        else:
+            parts.append(kept.get(workload.about, ""))
+    parts += [_measurements(results) or kept.get("Other measurements", ""), _settings(results)]
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(part for part in parts if part))
     return [path, *paths]
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Sections of a page by their headings.
+
+    >>> _sections("# Page\\n\\n## One\\n\\n1\\n\\n## Two\\n\\n2\\n")
+    {'One': '## One\\n\\n1\\n', 'Two': '## Two\\n\\n2\\n'}
+    """
+    parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)[1:]
+    return {part[3:].partition("\n")[0]: part.rstrip("\n") + "\n" for part in parts}
 
 
 def table(headings: list[str], rows: list[list[str]]) -> str:
@@ -106,15 +125,15 @@ def _first_call(results: Results) -> str:
     return f"{number(min(seconds))} to {number(max(seconds))} s in these runs"
 
 
-def _machine(results: Results) -> str:
-    facts = results.content["machine"]
+def _machine(stored: dict[str, Any]) -> str:
+    """What a workload was measured with."""
+    facts = stored["machine"]
     versions = {name: facts[name] for name in ("python", "trustream", "numpy", "numba", "scipy")}
-    for stored in results.content["workloads"].values():
-        for name, run in stored["methods"].items():
-            if run.get("version"):
-                versions[methods.module(name).PACKAGE] = run["version"]
+    for name, run in stored["methods"].items():
+        if run.get("version"):
+            versions[methods.module(name).PACKAGE] = run["version"]
     text = ", ".join(f"{name} {version}" for name, version in versions.items())
-    return f"{facts['cpu']}, {facts['cores']} cores; {text}.\n"
+    return f"{facts['cpu']}, {facts['cores']} cores; {text}."
 
 
 def _targets(results: Results) -> str:
@@ -174,7 +193,8 @@ def _workload(name: str, stored: dict[str, Any], picture: Path) -> str:
         f"## {stored['about']}\n\n{stored['n_documents']:,} documents, {stored['n_words']:,} "
         f"words, {stored['n_tokens']:,} tokens; {stored['n_held_out']:,} held-out documents, Chib "
         f"on {stored['n_chib']:,} of them; at most {stored['limit']:g} s per method "
-        f"(`scripts/bench peers --workload {name}`).\n\n![{stored['about']}]({picture})\n\n"
+        f"(`scripts/bench peers --workload {name}`). {_machine(stored)}\n\n"
+        f"![{stored['about']}]({picture})\n\n"
     )
     return text + table(headings, rows)
 

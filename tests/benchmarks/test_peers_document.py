@@ -9,6 +9,7 @@ import scipy.sparse as sp
 peers = pytest.importorskip("benchmarks.peers", reason="needs the repository's root")
 pytest.importorskip("matplotlib")
 
+from benchmarks.harness import machine  # noqa: E402
 from benchmarks.peers import command, document  # noqa: E402
 from benchmarks.peers.result_files import Results  # noqa: E402
 from benchmarks.peers.targets import target_rows  # noqa: E402
@@ -28,6 +29,7 @@ def results(tmp_path):
     stored = Results(tmp_path / "peers.json")
     facts = dict.fromkeys(("n_documents", "n_words", "n_tokens", "n_topics", "n_held_out"), 1000)
     facts |= {"about": "a few documents", "n_chib": 10, "limit": 60.0}
+    facts["machine"] = machine.facts()
     runs = {
         "trustream": entry(
             [("1 pass", 1.0, -7.4, None), ("5 passes", 4.0, -7.2, -7.25)], reference="5 passes"
@@ -75,6 +77,23 @@ def test_the_document_says_what_is_met_and_who_is_missing(results, tmp_path):
     assert "never" in text
     assert "river is not installed" in text
     assert "| m |  |  | <= 2 | 3 MB | **no** |" in text
+
+
+def test_sections_without_results_stay(results, tmp_path):
+    """What was measured elsewhere, and what was measured here in the place of what was there."""
+    other = WORKLOADS["vocabulary"].about
+    page = tmp_path / "benchmarks.md"
+    page.write_text(
+        f"# Old\n\n## {other}\n\nFrom elsewhere.\n\n## Other measurements\n\n1 MB\n\n## Gone\n\n2\n"
+    )
+    for _ in range(2):
+        document.write(Results(results.path), tmp_path)
+        text = page.read_text()
+        assert text.count(f"## {other}\n\nFrom elsewhere.\n") == 1
+        assert text.count("## Other measurements\n\n1 MB\n") == 1
+        assert "Old" not in text and "Gone" not in text
+        assert text.index("a few documents") < text.index(other)
+        assert f"cores; python {machine.facts()['python']}" in text
 
 
 def test_without_results_nothing_is_written(tmp_path):
