@@ -46,7 +46,7 @@ PAPER_N = 3_800_000
 _FULL = {
     **_PAPER,
     "n_components": [100, 400],
-    "fewer_draws": {"400": 4},
+    "fewer_draws": {"400": 2},
     "populations": [None, PAPER_N],
     "n_articles": 50_000,
     "least_words": 1,
