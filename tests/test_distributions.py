@@ -69,7 +69,7 @@ def test_the_version_is_the_same_everywhere() -> None:
 def test_everything_but_spark_can_be_installed_at_once() -> None:
     (everything,) = PROJECT["optional-dependencies"]["all"]
     named = set(everything.removeprefix("trustream[").rstrip("]").split(","))
-    assert {"postgres", "parquet", "zstd", "plot", "serve", "cluster"} <= named
+    assert {"postgres", "parquet", "zstd", "plot", "frames", "serve", "cluster"} <= named
     assert "spark" not in named
 
 

@@ -1,9 +1,11 @@
 """The code in the documents runs, and what they name exists."""
 
+import builtins
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -43,9 +45,40 @@ def test_pages_with_code() -> None:
     assert len(blocks(ROOT / "docs" / "guide.md")) >= 7
 
 
+def without_extras(real: Callable[..., Any]) -> Callable[..., Any]:
+    """An import by which trustream finds nothing that `pip install .` does not install."""
+    extras = {
+        "pandas",
+        "polars",
+        "pyarrow",
+        "matplotlib",
+        "fastapi",
+        "ray",
+        "psycopg",
+        "stop_words",
+    }
+
+    def imported(name: str, *args: Any, **options: Any) -> Any:
+        caller = (args[0] or {}).get("__name__", "") if args else ""
+        if caller.split(".")[0] == "trustream" and name.split(".")[0] in extras:
+            raise ImportError(f"{name} is not installed here")
+        return real(name, *args, **options)
+
+    return imported
+
+
+def test_the_first_example_of_the_site_tells_its_subjects_apart() -> None:
+    names: dict[str, Any] = {}
+    for block in blocks(ROOT / "docs" / "index.md"):
+        exec(compile(block, "index.md", "exec"), names)
+    money, market, team, players = names["model"].transform(names["texts"][:4]).argmax(axis=1)
+    assert money == market != team == players
+
+
 def test_the_readme_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As it stands, with a few texts in the place of those that it downloads."""
+    """As it stands after `pip install .`, with a few texts for those that it downloads."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(builtins, "__import__", without_extras(builtins.__import__))
     texts = [f"cat dog {'bird' * (i % 3)} bank rate stock{i % 7} bond{i % 5}" for i in range(60)]
     monkeypatch.setattr(datasets, "fetch_20newsgroups", lambda subset: Bunch(data=texts))
     names: dict[str, object] = {}
@@ -78,6 +111,13 @@ def test_links_lead_somewhere(path: str) -> None:
         page = (ROOT / path).parent / target if target else ROOT / path
         assert page.exists(), target
         assert not anchor or anchor in anchors(page), f"{target}#{anchor}"
+
+
+@pytest.mark.parametrize("path", TEXTS)
+def test_what_is_installed_comes_from_a_clone(path: str) -> None:
+    """No package index has trustream yet."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    assert not re.findall(r"pip install [^`\n]*\btrustream\b.*", text)
 
 
 def test_every_page_is_in_the_readme() -> None:

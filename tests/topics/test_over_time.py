@@ -54,6 +54,24 @@ def test_shares_by_hand(corpus: Any) -> None:
     assert frame["start"][0] == pd.Timestamp(edges[0], unit="s").round("us")
 
 
+def test_a_result_is_shown_in_few_lines() -> None:
+    rng = np.random.default_rng(0)
+    topics = TopicSet.of(
+        rng.gamma(0.3, size=(30, 20)) + 1e-3, 0.1, ["\x1b[31m" * 9, *list("abcdefghijklmnopqrs")]
+    )
+    counts, times = rng.integers(0, 3, (400, 20)), np.arange(400)
+    counts[200:, :3] = 40  # something rises
+    found = topics_over_time(topics, counts, times, bins=4)
+    lines = repr(found).splitlines()
+    assert lines[0] == "30 topics in 4 bins of 400 documents, shares before and after"
+    assert lines[-1] == "... and 10 more" and len(lines) == 22
+    assert max(map(len, lines)) < 90 and "\x1b" not in repr(found)
+    first = found.trends[found.by_trend()[0]]
+    assert first.kind != "steady"
+    share = [str(first.topic), first.kind, f"{first.before:.1%}", f"{first.after:.1%}"]
+    assert lines[1].split()[:4] == share
+
+
 def test_batches_merging_and_any_order_give_the_same(corpus: Any) -> None:
     topics, counts, times = corpus
     edges = np.linspace(0, 1000, 8)

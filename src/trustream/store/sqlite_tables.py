@@ -72,7 +72,8 @@ class SqliteTables(Database):
         )
 
     def move(self, moves: Sequence[tuple[int, int]]) -> None:
-        self._connection.executemany("UPDATE document SET place = ?2 WHERE place = ?1", moves)
+        swapped = [(new, old) for old, new in moves]
+        self._connection.executemany("UPDATE document SET place = ? WHERE place = ?", swapped)
 
     # --- texts and orders of words
 

@@ -23,6 +23,7 @@ def frame(columns: Mapping[str, Any]) -> Any:
         import pandas
     except ImportError as error:
         raise ImportError(
-            "a frame needs pandas: install it (pip install pandas), or use the dataclasses"
+            'a frame needs pandas: pip install "trustream[frames]", or pip install pandas, or use '
+            "the dataclasses"
         ) from error
     return pandas.DataFrame(dict(columns))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from trustream.evaluation import word_lists
-from trustream.topics import characteristic_words, frames
+from trustream.topics import characteristic_words, frames, table_text
 from trustream.topics.characteristic_words import RELEVANCE, WordWeight
 from trustream.topics.documents import ReadBatch, as_matrix, gather
 from trustream.topics.running_coherence import RunningCoherence
@@ -54,9 +54,9 @@ class TopicInfo:
     coherence: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class TopicTable:
-    """All topics, the largest first.
+    """All topics, the largest first; a shell or a notebook shows the first twenty.
 
     Attributes:
         topics: one for each topic.
@@ -64,6 +64,13 @@ class TopicTable:
         n_tokens: their tokens; None without documents.
         threshold: of `n_documents_with`.
         relevance: lambda of the relevance.
+
+    >>> topics = TopicSet.of([[6.0, 2.0, 2.0], [1.0, 2.0, 3.0]], 0.1, ["cat", "the", "bank"])
+    >>> topic_info(topics)
+    2 topics, words by relevance 0.6
+    topic  share  words
+        0  62.5%  cat the bank
+        1  37.5%  bank the cat
     """
 
     topics: list[TopicInfo]
@@ -77,6 +84,12 @@ class TopicTable:
 
     def __len__(self) -> int:
         return len(self.topics)
+
+    def __repr__(self) -> str:
+        return table_text.as_text(self)
+
+    def _repr_html_(self) -> str:
+        return table_text.as_html(self)
 
     def topic(self, topic: int) -> TopicInfo:
         """Return the topic of this id."""
@@ -181,8 +194,8 @@ def topic_info(
     Returns
     -------
     TopicTable
-        `table.frame()` is a pandas DataFrame. Where topics are all equal, no word sets one apart,
-        and all lists are sorted by probability.
+        A short table when it is printed; `table.frame()` is a pandas DataFrame. Where topics are
+        all equal, no word sets one apart, and all lists are sorted by probability.
 
     Examples
     --------

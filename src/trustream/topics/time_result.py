@@ -8,14 +8,19 @@ from typing import Any
 import numpy as np
 
 from trustream.array_types import Float64
+from trustream.terminal import shown
 from trustream.topics import frames
 from trustream.topics.characteristic_words import WordWeight
 from trustream.topics.trends import TREND_KINDS, Trend
 
+# Rows of a printed result, and characters of a label in it.
+_SHOWN = 20
+_LABEL = 40
 
-@dataclass(frozen=True, eq=False)
+
+@dataclass(frozen=True, eq=False, repr=False)
 class TopicsOverTime:
-    """Shares of topics in bins of time, and the trends among them.
+    """Shares of topics in bins of time, and the trends among them, which a shell shows.
 
     Attributes:
         topics: ids of the topics, by column.
@@ -53,6 +58,21 @@ class TopicsOverTime:
     n_outside: int
     n_without_words: int
 
+    def __repr__(self) -> str:
+        k, n = len(self.topics), int(self.n_documents.sum())
+        read = f"{_many(self.n_bins, 'bin')} of {_many(n, 'document')}"
+        lines = [f"{_many(k, 'topic')} in {read}, shares before and after"]
+        for column in self.by_trend()[:_SHOWN]:
+            trend = self.trends[column]
+            shares = f"{trend.before:6.1%} {trend.after:6.1%}"
+            label = shown(self.labels[column])
+            if len(label) > _LABEL:
+                label = label[: _LABEL - 3].rstrip() + "..."
+            lines.append(f"{trend.topic:>4}  {trend.kind:<6}  {shares}  {label}")
+        if k > _SHOWN:
+            lines.append(f"... and {k - _SHOWN} more")
+        return "\n".join(lines)
+
     @property
     def n_bins(self) -> int:
         """B."""
@@ -85,3 +105,7 @@ class TopicsOverTime:
                 "trend": [trend.kind for trend in self.trends] * b,
             }
         )
+
+
+def _many(n: int, name: str) -> str:
+    return f"{n:,} {name}{'' if n == 1 else 's'}"

@@ -52,7 +52,7 @@ class TopicViews(LearnedTopics):
         Returns
         -------
         TopicTable
-            ``table.frame()`` is a pandas DataFrame.
+            A short table when it is printed; ``table.frame()`` is a pandas DataFrame.
 
         Examples
         --------
