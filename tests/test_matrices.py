@@ -102,9 +102,7 @@ def test_sums_are_those_of_python_or_refused(
     if all(limits[0] <= total <= limits[1] for total in sums.values()):
         assert found().toarray().tolist() == [[sums[i, j] for j in range(2)] for i in range(2)]
     else:
-        with pytest.raises(
-            ValueError, match=r"X has entries at row \d .* that add up to -?\d+, "):
-        ):
+        with pytest.raises(ValueError, match=r"X has entries at row \d .* that add up to -?\d+, "):
             found()
 
 

@@ -139,8 +139,8 @@ def make_time(value: Any) -> float:
     >>> make_time(1436185800000)
     Traceback (most recent call last):
     ...
-    trustream.feeds.errors.InvalidValue: the time is 1.43619e+12, expected seconds since 1970 or an \
-ISO date; divide milliseconds by 1000
+    trustream.feeds.errors.InvalidValue: the time is 1.43619e+12, expected seconds since 1970 or \
+an ISO date; divide milliseconds by 1000
     """
     seconds = math.nan
     try:
