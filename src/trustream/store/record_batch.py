@@ -238,7 +238,7 @@ def _are_fine(names: list[Any], times: set[float], flags: set[type]) -> bool:
         text = "".join(names)
         text.encode()
         plain = set(map(type, times)) <= {int, float} and all(map(math.isfinite, times))
-        plain = plain and not any(abs(time) > FARTHEST_TIME for time in times)
+        plain = plain and max(map(abs, times), default=0.0) <= FARTHEST_TIME
     except (TypeError, UnicodeEncodeError, OverflowError):
         return False
     lengths = set(map(len, names))
