@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.reliability.damaged_matrices import FORMATS
-from trustream import matrices
+from trustream import LatentDirichletAllocation, matrices
 from trustream.streaming.simulator import ticks
 
 DENSE = np.array([[0.0, 2.0, 0.0, 1.0], [0.0, 0.0, 0.0, 0.0], [3.0, 0.0, 4.0, 0.0]])
@@ -50,6 +53,72 @@ def test_small_numbers_are_added_as_large_ones() -> None:
     assert matrices.csr(matrix, summed=True).toarray().tolist() == [[0, 300]]
     entries = sp.coo_array((parts[0], (np.zeros(2, int), parts[1])), shape=(1, 2))
     assert matrices.csr(entries).toarray().tolist() == [[0, 300]]
+
+
+WIDE = {"i8": (-(2**63), 2**63 - 1), "u8": (0, 2**64 - 1), "i4": (-(2**31), 2**31 - 1)}
+
+
+@st.composite
+def entries(draw: st.DrawFn) -> tuple[str, list[tuple[int, int, int]]]:
+    """A type, and entries of 2 x 2 matrices of it, among them the largest ones."""
+    dtype = draw(st.sampled_from([*WIDE]))
+    least, most = WIDE[dtype]
+    near = st.sampled_from([most, most // 2, most // 2 + 1, most // 4 + 1, least, least // 2, 1])
+    value = near | st.integers(least, most) | st.integers(0, 9)
+    place = st.integers(0, 1)
+    return dtype, draw(st.lists(st.tuples(place, place, value), min_size=1, max_size=8))
+
+
+@given(entries(), st.sampled_from(["coo", "saved coo", "csr", "csc", "lil"]))
+def test_sums_are_those_of_python_or_refused(
+    given: tuple[str, list[tuple[int, int, int]]], format: str
+) -> None:
+    dtype, parts = given
+    sums = Counter[tuple[int, int]]()
+    for row, column, value in parts:
+        sums[row, column] += value
+    data = np.array([value for *_, value in parts], dtype)
+    rows, columns = (np.array([part[axis] for part in parts]) for axis in (0, 1))
+    matrix: Any = sp.coo_array((data, (rows, columns)), shape=(2, 2))
+    if format in ("csr", "csc"):
+        order = np.argsort(rows if format == "csr" else columns, kind="stable")
+        lines, across = (rows, columns) if format == "csr" else (columns, rows)
+        indptr = np.searchsorted(lines[order], [0, 1, 2])
+        kind = getattr(sp, f"{format}_array")
+        matrix = kind((data[order], across[order], indptr), shape=(2, 2))
+    elif format == "lil":
+        matrix = sp.lil_array((2, 2), dtype=dtype)
+        for row in range(2):
+            mine = np.flatnonzero(rows == row)
+            matrix.rows[row], matrix.data[row] = columns[mine].tolist(), data[mine].tolist()
+
+    def found() -> sp.csr_array:
+        if format != "saved coo":
+            return matrices.csr(matrix, summed=True)
+        saved = {"row": rows, "col": columns, "data": data, "shape": (2, 2), "format": "coo"}
+        return matrices.from_parts(saved)
+
+    limits = WIDE["u8" if dtype == "u8" else "i8"]
+    if all(limits[0] <= total <= limits[1] for total in sums.values()):
+        assert found().toarray().tolist() == [[sums[i, j] for j in range(2)] for i in range(2)]
+    else:
+        with pytest.raises(ValueError, match=r"X has entries at row \d .* that add up to -?\d+, "):
+            found()
+
+
+def test_counts_that_wrap_to_nothing_are_refused() -> None:
+    data, columns = np.array([2**62] * 4 + [1]), np.array([0, 0, 0, 0, 1])
+    coo = sp.coo_array((data, (np.zeros(5, int), columns)), shape=(1, 2))
+    csr = sp.csr_array((data, columns, np.array([0, 5])), shape=(1, 2))
+    message = "^counts has entries at row 0 and column 0 that add up to 18446744073709551616, which"
+    for matrix in (coo, csr):
+        with pytest.raises(ValueError, match=message):
+            matrices.csr(matrix, "counts", summed=True)
+    # Too many tokens only when they are added: nothing is summed before it was looked at.
+    model = LatentDirichletAllocation(2, max_iter=1)
+    for matrix in (coo, csr):
+        with pytest.raises(ValueError, match=r"add up to|1\.84467e\+19 tokens"):
+            model.fit(matrix)
 
 
 def test_more_entries_than_are_used() -> None:

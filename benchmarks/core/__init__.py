@@ -15,4 +15,5 @@ MEASUREMENTS = {
     "memory": "memory",
     "startup": "startup",
     "one-pass": "one_pass",
+    "validation": "validation",
 }

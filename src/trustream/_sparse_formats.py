@@ -22,7 +22,7 @@ class DamagedArrays(ValueError):
 
 
 class NotNumbers(ValueError):
-    """Entries that are not real numbers."""
+    """Entries that are not real numbers, or whose sums at a place do not fit in a number."""
 
 
 def csr(matrix: Any) -> sparse.csr_array:
@@ -31,7 +31,7 @@ def csr(matrix: Any) -> sparse.csr_array:
     It may be any object that has the format, the shape and the arrays of one.
 
     Raises:
-        NotNumbers: its entries are no real numbers.
+        NotNumbers: its entries are no real numbers, or their sum at a place does not fit.
         DamagedArrays, or whatever looking at broken parts raises: its arrays do not fit together.
     """
     return _BY_FORMAT[matrix.format](matrix)
@@ -59,6 +59,50 @@ def wide(dtype: np.dtype[Any]) -> np.dtype[Any]:
     (dtype('int64'), dtype('float32'))
     """
     return np.dtype(np.int64) if dtype.kind in "iu" and dtype.itemsize < 8 else dtype
+
+
+def check_sums(data: Array, rows: Array, columns: Array) -> None:
+    """Refuse whole numbers at the same place with a sum that would wrap around in their type.
+
+    >>> check_sums(np.array([2**62, 2**62]), np.array([0, 0]), np.array([3, 3]))
+    Traceback (most recent call last):
+    ...
+    trustream._sparse_formats.NotNumbers: entries at row 0 and column 3 that add up to \
+9223372036854775808, which does not fit in int64: look for extreme values, or scale them down
+    """
+    if may_wrap(data):
+        _check_each_place(data, rows, columns)
+
+
+def may_wrap(data: Array) -> bool:
+    """Whether sums of some of these numbers might not fit in their type.
+
+    >>> may_wrap(np.array([2**40] * 3)), may_wrap(np.array([2**62] * 3))
+    (False, True)
+    """
+    if data.dtype.kind not in "iu" or data.size < 2:
+        return False
+    # As Python's integers, which do not wrap.
+    largest = max(int(data.max()), -int(data.min()))
+    return largest * data.size > np.iinfo(data.dtype).max
+
+
+def _check_each_place(data: Array, rows: Array, columns: Array) -> None:
+    limits = np.iinfo(data.dtype)
+    order = np.lexsort((columns, rows))
+    rows, columns = rows[order], columns[order]
+    first = (np.diff(rows, prepend=-1) != 0) | (np.diff(columns, prepend=-1) != 0)
+    starts = np.flatnonzero(first)
+    ends = np.append(starts[1:], data.size)
+    # Rounded, so only those far below the limit are left out.
+    near = np.add.reduceat(np.abs(data[order].astype(np.float64)), starts) > limits.max / 2
+    for start, end in zip(starts[near].tolist(), ends[near].tolist(), strict=True):
+        total = sum(data[order[start:end]].tolist())
+        if not limits.min <= total <= limits.max:
+            raise NotNumbers(
+                f"entries at row {rows[start]} and column {columns[start]} that add up to {total}, "
+                f"which does not fit in {data.dtype}: look for extreme values, or scale them down"
+            )
 
 
 def _integers(array: Any, what: str) -> Array:
@@ -156,6 +200,7 @@ def _from_coo(matrix: Any) -> sparse.csr_array:
         if outside.size:
             raise DamagedArrays(f"entry {outside[0]} has {word} {axis[outside[0]]} of {size}")
     data = data.astype(wide(data.dtype), copy=False)
+    check_sums(data, *coords)
     return sparse.coo_array((data, tuple(coords)), shape=matrix.shape).tocsr()
 
 

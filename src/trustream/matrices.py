@@ -59,7 +59,8 @@ def csr(matrix: Any, name: str = "X", *, summed: bool = False) -> sparse.csr_arr
     ------
     ValueError
         Its arrays do not fit together, it has more than two dimensions or more than 2^31 - 1
-        columns, or its entries are no real numbers.
+        columns, its entries are no real numbers, or whole numbers at the same place have a sum
+        that does not fit in 64 bits.
 
     Examples
     --------
@@ -79,7 +80,7 @@ again from its entries (SciPy's check_format() finds most such faults)
             "each data point"
         )
     rows = _checked(matrix, name)
-    return with_summed_entries(rows) if summed else rows
+    return with_summed_entries(rows, name) if summed else rows
 
 
 def from_parts(parts: Mapping[str, Any], name: str = "X") -> sparse.csr_array:
@@ -145,10 +146,11 @@ def check_frame(frame: Any, name: str = "X") -> None:
             )
 
 
-def with_summed_entries(rows: sparse.csr_array) -> sparse.csr_array:
+def with_summed_entries(rows: sparse.csr_array, name: str = "X") -> sparse.csr_array:
     """Return a CSR array that was checked with its columns in order and each place once.
 
-    Small whole numbers are added as int64; truths stay truths, as everywhere in SciPy.
+    Small whole numbers are added as int64; truths stay truths, as everywhere in SciPy. Sums that
+    do not fit are refused.
 
     Examples
     --------
@@ -159,6 +161,12 @@ def with_summed_entries(rows: sparse.csr_array) -> sparse.csr_array:
     if not rows.has_canonical_format:
         # The next works in place, and the arrays may be the caller's.
         rows = rows.astype(_sparse_formats.wide(rows.dtype), copy=True)
+        if _sparse_formats.may_wrap(rows.data):
+            places = np.repeat(np.arange(rows.shape[0]), np.diff(rows.indptr))
+            try:
+                _sparse_formats.check_sums(rows.data, places, rows.indices)
+            except _sparse_formats.NotNumbers as error:
+                raise ValueError(f"{name} has {error}") from None
         rows.sum_duplicates()
     return rows
 

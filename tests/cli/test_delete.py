@@ -70,6 +70,11 @@ def test_nothing_to_delete_is_a_wrong_call(store: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "nothing.db").exists()
 
 
+def test_append_ids_of_the_stone_age(store: Path) -> None:
+    """Longer ago than any time that a store takes: there are none."""
+    assert call("delete", store, "--append-ids-older-than", 1e10).exit_code == 0
+
+
 def test_append_ids_and_a_rewrite(store: Path) -> None:
     result = call("delete", store, "n1", "--append-ids-older-than", 0, "--rewrite")
     assert result.exit_code == 0

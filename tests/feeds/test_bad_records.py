@@ -51,6 +51,9 @@ BAD_JSON = [
     ),
     (b'{"id": "a", "text": "x", "time": "noon"}', "the time is 'noon', expected seconds"),
     (b'{"id": "a", "text": "x", "time": NaN}', "the time is nan"),
+    (b'{"id": "a", "text": "x", "time": 1.7e12}', "the time is 1.7e+12, expected seconds since"),
+    (b'{"id": "a", "tokens": ["x"], "time": 1.7e18}', "the time is 1.7e+18, expected seconds"),
+    (b'{"id": "a", "tokens": ["x"], "time": "-1e13"}', "the time is -1e+13, expected seconds"),
     (b'{"id": "a", "text": "%s"}' % (b"x " * 1000), "longer than 1000 bytes; max_bytes"),
 ]
 

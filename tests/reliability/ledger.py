@@ -17,8 +17,11 @@ from typing import Any
 import numpy as np
 
 from trustream.store import DocumentStore, Position, Record, open_store
+from trustream.word_order import OrderedWords
 
 Contents = dict[str, Counter[str]]
+Stretches = list[list[str]]
+Orders = dict[str, Stretches]
 N_WORDS = 1500
 
 
@@ -38,8 +41,22 @@ def operation(writer: int, number: int) -> dict[str, Any]:
     return {"append": parts}
 
 
-def records(parts: list[Any], number: int) -> list[Record]:
-    """Every other append has tokens, the others counts."""
+def stretches(writer: int, number: int, place: int, words: dict[str, int]) -> Stretches:
+    """An order of the words of a part, in stretches of 1 to 40 words."""
+    rng = np.random.default_rng([writer, number, place])
+    tokens = rng.permutation(list(Counter(words).elements())).tolist()
+    ends = np.cumsum(rng.integers(1, 41, len(tokens)))
+    begins = [0, *ends[ends < len(tokens)].tolist()]
+    return [tokens[i:j] for i, j in itertools.pairwise([*begins, len(tokens)])]
+
+
+def records(parts: list[Any], writer: int, number: int, in_order: bool) -> list[Record]:
+    """Words in order; otherwise every other append has tokens, the others counts."""
+    if in_order:
+        return [
+            Record(key, OrderedWords(stretches(writer, number, i, words)), replace=replaces)
+            for i, (key, words, replaces) in enumerate(parts)
+        ]
     if number % 2:
         return [Record(key, dict(words), replace=replaces) for key, words, replaces in parts]
     return [
@@ -93,7 +110,7 @@ def work(address: str, writer: int, ledger: Ledger, tell: Callable[[str], None])
     feed = f"writer {writer}"
     descriptor = os.open(ledger.path, os.O_WRONLY | os.O_APPEND)
     with open_store(address) as store:
-        position = store.position(feed)
+        position, in_order = store.position(feed), store.settings.keep_order
         for number in itertools.count(ledger.number):
             planned = operation(writer, number)
             _write(descriptor, begin=number, **planned)
@@ -101,7 +118,8 @@ def work(address: str, writer: int, ledger: Ledger, tell: Callable[[str], None])
                 store.delete([planned["delete"]])
             else:
                 following = Position(feed, number + 1)
-                store.append(records(planned["append"], number), following, after=position)
+                given = records(planned["append"], writer, number, in_order)
+                store.append(given, following, after=position)
                 position = following
             _write(descriptor, done=number)
             tell(f"{number}")
@@ -114,12 +132,14 @@ class Books:
 
     Attributes:
         contents: every word of every document.
+        orders: of the words of documents, if the store keeps them.
         n_operations: that were done.
     """
 
     def __init__(self, ledgers: list[Ledger]) -> None:
         self.ledgers = ledgers
         self.contents: Contents = {}
+        self.orders: Orders = {}
         self.n_operations = 0
         self._offsets = [0] * len(ledgers)
 
@@ -136,10 +156,37 @@ class Books:
                 for before, doubt, happened in zip(done, doubts, stored, strict=True)
             ]
             if self._after(operations) == found and self._stands(store, operations):
+                if store.settings.keep_order:
+                    self._settle_orders(store, operations)
                 self._take_over(operations)
                 return
         wanted = self._after(list(done))
         raise AssertionError(f"not what was acknowledged: {_difference(wanted, found)}")
+
+    def _settle_orders(self, store: DocumentStore, operations: list[list[Any]]) -> None:
+        """The order of words is that of the appends; of a shared document, of each writer's."""
+        wanted, found = self._orders_after(operations), all_orders(store)
+        assert found.keys() == wanted.keys(), "not all orders are kept"
+        for key, order in wanted.items():
+            if key.startswith("shared"):
+                # What writers append at the same time may come in any order.
+                assert sorted(found[key]) == sorted(order), f"not what was acknowledged: {key}"
+            else:
+                assert found[key] == order, f"not in the order that was acknowledged: {key}"
+        self.orders = wanted
+
+    def _orders_after(self, operations: list[list[Any]]) -> Orders:
+        orders = {key: [*order] for key, order in self.orders.items()}
+        for writer, one in enumerate(operations):
+            for planned in one:
+                if "delete" in planned:
+                    orders.pop(planned["delete"], None)
+                for i, (key, words, replaces) in enumerate(planned.get("append", [])):
+                    if replaces:
+                        orders[key] = []
+                    more = stretches(writer, planned["begin"], i, words)
+                    orders.setdefault(key, []).extend(more)
+        return orders
 
     def _after(self, operations: list[list[Any]]) -> Contents:
         contents = {key: words.copy() for key, words in self.contents.items()}
@@ -170,6 +217,16 @@ class Books:
         self.n_operations += sum(map(len, operations))
         for ledger, one in zip(self.ledgers, operations, strict=True):
             ledger.begin_anew(one)
+
+
+def all_orders(store: DocumentStore) -> Orders:
+    """The stretches of all documents whose order is kept."""
+    found: Orders = {}
+    last = -1
+    while (some := store.word_orders(last, 2))[0]:
+        found |= {order.key: order.stretches for order in some[0]}
+        last = some[1]
+    return found
 
 
 def _possible(doubts: tuple[Any, ...]) -> Iterator[tuple[bool, ...]]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from tests.store.contents_of import all_words, check_running_totals
 from tests.store.faulty import execute, faulty_writer
 from tests.store.thresholds import make_small
 from trustream.store import DocumentStore, Position, open_store
+from trustream.store.database import Database
+from trustream.store.kept_orders import pack_order
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked")
 
@@ -65,11 +68,12 @@ def settled(store: DocumentStore, number: int) -> None:
     store.append([], Position("settled", number))
 
 
-def run(address: str, folder: Path, n: int) -> None:
+def run(address: str, folder: Path, n: int, keep_order: bool = False) -> None:
     rng = np.random.default_rng(11)
     books = new_books(folder)
     # Words come and go: columns are given back and taken all the while.
-    open_store(address, min_documents=2, max_words=600, held_out=0.3).close()
+    settings = {"min_documents": 2, "max_words": 600, "held_out": 0.3}
+    open_store(address, keep_order=keep_order, **settings).close()
     for number in range(n):
         kill_writers(address, books.ledgers, rng)
         with open_store(address) as store:
@@ -89,6 +93,24 @@ MANY = pytest.param(100, marks=[pytest.mark.slow, pytest.mark.timeout(7200)])
 @pytest.mark.parametrize("n", [4, MANY])
 def test_killed_writers(address: str, tmp_path: Path, n: int) -> None:
     run(address, tmp_path, rounds(n))
+
+
+@pytest.mark.parametrize("n", [4, MANY])
+def test_killed_writers_of_words_in_order(address: str, tmp_path: Path, n: int) -> None:
+    run(address, tmp_path, rounds(n), keep_order=True)
+
+
+def test_the_ledger_notices_an_order_that_is_lost(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of documents that grow only the last part keeps its place; their words are all there."""
+
+    def forgetful(self: Database, documents: Iterable[int]) -> list[tuple[int, int, bytes]]:
+        return [(number, 0, pack_order([])) for number in documents]
+
+    monkeypatch.setattr(Database, "orders_of", forgetful)
+    with pytest.raises(AssertionError, match=r"not (what|in the order that) was acknowledged"):
+        run(str(file), tmp_path, 20, keep_order=True)
 
 
 @pytest.mark.parametrize("n", [3, MANY])

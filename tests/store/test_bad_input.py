@@ -58,6 +58,11 @@ BAD = {
     "time as text": (Record("a", ["b"], "now"), "time is 'now'"),
     "time as truth": (Record("a", ["b"], True), "time is True"),
     "time too far away": (Record("a", ["b"], 10**400), "expected seconds since 1970 or None"),
+    "time in milliseconds": (
+        Record("a", ["b"], 1.7e12),
+        "1.7e+12, expected seconds since 1970 or None for now; divide milliseconds by 1000",
+    ),
+    "time before all times": (Record("a", ["b"], -(10**13)), "the time is -1e+13, expected"),
     "empty append id": (Record("a", ["b"], append_id=""), "append id '' has 0 characters"),
     "append id of another type": (Record("a", ["b"], append_id=3), "append id 3 is of type int"),
 }
@@ -66,7 +71,8 @@ FIELDS = {
     "empty key": "key", "long key": "key", "key with NUL": "key", "key of half a character": "key",
     "key of another type": "key", "no record": None, "time that is none": "time",
     "time without end": "time", "time as text": "time", "time as truth": "time",
-    "time too far away": "time", "empty append id": "append_id",
+    "time too far away": "time", "time in milliseconds": "time", "time before all times": "time",
+    "empty append id": "append_id",
     "append id of another type": "append_id",
 }  # fmt: skip
 
@@ -173,6 +179,9 @@ def test_arguments(address: str) -> None:
             (lambda: store.keep(newest=True), "newest is True; give a whole number of documents"),
             (lambda: store.keep(since=math.nan), "since is nan"),
             (lambda: store.keep(since=True), "since is True"),
+            # Nothing would be kept.
+            (lambda: store.keep(since=1.7e12), "give seconds since 1970 (divide milliseconds by"),
+            (lambda: store.expire_append_ids(1.7e12), "before is 1.7e+12; give seconds since 1970"),
             (lambda: store.expire_append_ids(math.nan), "before is nan; give seconds since 1970"),
             (lambda: store.delete("key"), "give a list of keys"),
             (lambda: store.read("key"), "give a list of keys"),

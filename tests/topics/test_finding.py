@@ -100,17 +100,3 @@ def test_any_text_is_kept_whole() -> None:
         words = dict.fromkeys(tokenise(text), 1)
         pieces = coloured_text(text, tokenise, words)
         assert "".join(piece.text for piece in pieces) == text
-
-
-def test_a_report_passes_over_impossible_times(tmp_path: object) -> None:
-    """One document with a time in nanoseconds does not keep all others from being shown."""
-    from tests.pets_and_money import records
-    from trustream.store import Record, open_store
-    from trustream.topics.stored_report import stored_report_data
-
-    model = TopicSet.of([[9.0, 1.0], [1.0, 9.0]], 0.1, ["cat", "bank"])
-    with open_store(f"{tmp_path}/topics.db", min_documents=1) as store:
-        store.append(records(20))
-        store.append([Record("far", ["cat"], time=1.7e18)])
-        data = stored_report_data(store, model)
-    assert data["n_documents"] == 21 and data["time"]["n_without_time"] == 1

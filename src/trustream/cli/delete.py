@@ -53,7 +53,8 @@ def delete(
     if not (ids or source or rewrite or days is not None):
         raise click.UsageError("nothing says what to delete; give ids, or --from a file of them.")
     keys = [*ids, *(_read_ids(str(source)) if source else ())]
-    before = None if days is None else time.time() - 86400 * days
+    # None was noted before 1970.
+    before = None if days is None else max(0.0, time.time() - 86400 * days)
     with opened(store) as found:
         result = forget(found, keys, append_ids_before=before, rewrite=rewrite)
         name, server = found.name, "://" in found.url

@@ -19,7 +19,7 @@ from trustream.cluster.corpus_parts import (
 from trustream.store import open_store
 from trustream.streaming.fitted_models import FittedModel
 from trustream.topics.documents import DocumentBatch
-from trustream.topics.stored_documents import over_words
+from trustream.topics.stored_documents import known_times, over_words
 
 
 class StoreCorpus:
@@ -70,7 +70,7 @@ class _OpenStore:
         left = part.n_documents
         for documents, counts in over_words(self._store, blocks, model.words or ()):
             n_tokens, arrival = row_sums(documents), documents.arrival
-            batch = DocumentBatch(counts, keys=documents.keys, times=documents.times)
+            batch = DocumentBatch(counts, keys=documents.keys, times=known_times(documents))
             if batch.size > left:
                 batch, n_tokens = batch.part(0, left), n_tokens[:left]
                 arrival = None if arrival is None else arrival[:left]

@@ -14,6 +14,7 @@ from scipy import sparse
 
 from trustream import matrices
 from trustream.feeds import matrix_market
+from trustream.feeds.claimed_rows import check_rows
 from trustream.feeds.formats import SUFFIXES
 from trustream.feeds.sources import FileSource
 from trustream.file_errors import lines_of, readable
@@ -136,6 +137,8 @@ def _read_numpy(path: Path) -> Any:
     with loaded as parts:
         names = set(parts.files)
         if {"data", "shape"} <= names:
+            if "format" in names:
+                _check_claim(parts, path)
             return matrices.from_parts(parts, path.name)
         if len(names) == 1:
             return _array(parts[names.pop()], path)
@@ -143,6 +146,15 @@ def _read_numpy(path: Path) -> Any:
         f"{path.name} holds {sorted(names)}; expected a sparse matrix saved by SciPy, the parts "
         "data, indices, indptr and shape, or a single array"
     )
+
+
+def _check_claim(parts: NpzFile, path: Path) -> None:
+    """Refuse rows that stand nowhere but in the shape, as in all formats but CSR."""
+    shape, format = parts["shape"], parts["format"].tolist()
+    # What is wrong with the shape or the format is said by `matrices.from_parts`.
+    whole = shape.shape == (2,) and shape.dtype.kind in "iu"
+    if whole and format not in (b"csr", "csr"):
+        check_rows(int(shape[0]), path)
 
 
 def _loaded(path: Path) -> Any:

@@ -7,6 +7,7 @@ example with one number too many, or with bytes that are not text.
 from __future__ import annotations
 
 import gzip
+import sys
 from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -14,6 +15,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from trustream.feeds.claimed_rows import check_rows
 
 # The line with the sizes stands at the latest here.
 _HEAD = 2**20
@@ -57,7 +60,10 @@ def read(path: Path) -> Any:
     opened: Any = gzip.open(path) if path.suffix.lower() == ".gz" else path.open("rb")
     with opened as file:
         head = _head(file)
-        return _dense(file, head) if head.entries is None else _sparse(file, head, head.entries)
+        if head.entries is None:
+            return _dense(file, head)
+        check_rows(head.rows, path)
+        return _sparse(file, head, head.entries)
 
 
 def _head(file: IO[bytes]) -> _Head:
@@ -105,8 +111,10 @@ def _dense(file: IO[bytes], head: _Head) -> NDArray[Any]:
         values = _values(_numbers(file, head.rows * head.columns, 1)[:, 0], head)
         return values.reshape(head.columns, head.rows).T
     # Columns of the lower triangle, which a matrix with another sign above has no diagonal in.
+    # Read first: indices of what a file only claims to have may fill the memory.
+    n_lines = head.rows * (head.rows + head.sign) // 2
+    values = _values(_numbers(file, n_lines, 1)[:, 0], head)
     column, row = np.triu_indices(head.rows, 0 if head.sign > 0 else 1)
-    values = _values(_numbers(file, row.size, 1)[:, 0], head)
     matrix = np.zeros((head.rows, head.columns), values.dtype)
     matrix[row, column] = values
     matrix[column, row] = head.sign * values
@@ -116,7 +124,7 @@ def _dense(file: IO[bytes], head: _Head) -> NDArray[Any]:
 def _numbers(file: IO[bytes], n_lines: int, width: int) -> NDArray[np.float64]:
     """The numbers (n_lines, width), one line per row; empty lines are passed over."""
     # One more than there may be, to see that there is one.
-    lines = islice((line for line in file if line.strip()), n_lines + 1)
+    lines = islice((line for line in file if line.strip()), min(n_lines + 1, sys.maxsize))
     first = next(lines, None)
     table = np.empty((0, width))
     if first is not None:

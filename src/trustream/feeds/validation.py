@@ -136,6 +136,11 @@ def make_time(value: Any) -> float:
 
     >>> make_time("2015-07-06 12:30"), make_time("1436185800"), make_time(datetime(1970, 1, 2))
     (1436185800.0, 1436185800.0, 86400.0)
+    >>> make_time(1436185800000)
+    Traceback (most recent call last):
+    ...
+    trustream.feeds.errors.InvalidValue: the time is 1.43619e+12, expected seconds since 1970 or \
+an ISO date; divide milliseconds by 1000
     """
     seconds = math.nan
     try:
@@ -154,7 +159,11 @@ def make_time(value: Any) -> float:
         pass
     fault = time_fault(seconds)
     if fault is not None:
-        raise unexpected("the time", value, f"{fault[1]} or an ISO date", "time")
+        found, expected, advice = fault
+        if advice is None:  # what was given, not the NaN that was made of it
+            found = f"is {short_repr(value)}"
+        expected = f"{expected} or an ISO date"
+        raise InvalidValue(found, field="the time", expected=expected, advice=advice, name="time")
     return seconds
 
 

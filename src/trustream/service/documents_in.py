@@ -21,7 +21,6 @@ from trustream.store.errors import RecordError
 from trustream.store.limits import MAX_CHARACTERS
 from trustream.store.protocol import Store
 from trustream.store.records import Record
-from trustream.topics.time_bins import FARTHEST
 
 LINES = "application/x-ndjson"
 # Faults that are told of, at most.
@@ -108,9 +107,7 @@ def _of_lines(body: bytes, lines: ReceivedLines, before: Before) -> Sequence[Rec
                 found.append(item)
         if faults:
             raise _refusal(faults, before)
-        records = records_of(found)
-        _check_times(records, before)
-        return records
+        return records_of(found)
     return _of_values(_parsed_lines(body, before.n_lines), lines.options, before)
 
 
@@ -134,26 +131,6 @@ def _of_values(
     if faults:
         raise _refusal(faults, before)
     return records
-
-
-def _check_times(records: Sequence[Record], before: Before) -> None:
-    """Times of lines that were read without a look at each."""
-    times = records.times if isinstance(records, CodedRecords) else [r.time for r in records]
-    for place, time in enumerate(times or ()):
-        if time is not None and abs(time) > FARTHEST:
-            error = _far(time)
-            place += before.n_records
-            raise _refusal([_fault(error.name, str(error), index=place)], before)
-
-
-def _far(time: float) -> InvalidValue:
-    return InvalidValue(
-        f"is {time:g}",
-        field="the time",
-        expected="seconds since 1970",
-        advice="divide milliseconds by 1000",
-        name="time",
-    )
 
 
 def _with_ids(records: Sequence[Record], key: str, first: int) -> Sequence[Record]:
@@ -208,8 +185,6 @@ def _record(value: Any, options: Options) -> Record:
     if not isinstance(replaces, bool):
         found = f"is {replaces!r:.60}"
         raise InvalidValue(found, field="replace", expected="true or false", name="replace")
-    if record.time is not None and abs(record.time) > FARTHEST:
-        raise _far(record.time)
     title = value.get("title")
     if title is not None and not isinstance(title, str):
         found = f"is a {type(title).__name__}"

@@ -24,12 +24,29 @@ _URL = re.compile(r"\s*([A-Za-z][A-Za-z0-9+.-]*)://", re.ASCII)
 _POSTGRES = re.compile(r"\s*(postgres|postgresql)\s*:", re.IGNORECASE)
 # As psql takes them, but not this library.
 _PAIRS = re.compile(r"\s*(host|hostaddr|port|dbname|user|password|service|sslmode)\s*=")
-_HARMLESS = re.compile(r"[\w .,:/+~-]*")
+# What else may come with a password, however it is written.
+_SECRET = re.compile(
+    r"\b\w*(pass|pwd|secret|token)\w*\s*[=:]|\buser\w*\s*=\s*[^\s=&/]*:", re.IGNORECASE
+)
+# Names as people give them: what follows a colon or a slash may be a password.
+_NAME = re.compile(r"[\w .,+~-]*")
+_DATABASE = re.compile(r"[\w .,/+~-]*")
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]*\]|[\w./~-]*)(:[0-9]*)?")
-# Parts of a query that may be shown, if nothing stands before them that may not.
-_SHOWN = {"schema", "host", "hostaddr", "port", "dbname", "user", "service", "sslmode"}
+# Parts of a query that may be shown, if nothing stands before them that may not: only where they
+# are what such a part is.
+_ADDRESSES = re.compile(rf"([0-9A-Fa-f:.]*|{_HOST.pattern})(,([0-9A-Fa-f:.]*|{_HOST.pattern}))*")
+_SHOWN = {
+    "schema": _NAME,
+    "host": _ADDRESSES,
+    "hostaddr": _ADDRESSES,
+    "port": re.compile("[0-9,]*"),
+    "dbname": _DATABASE,
+    "user": _NAME,
+    "service": _NAME,
+    "sslmode": re.compile("disable|allow|prefer|require|verify-ca|verify-full"),
+}
 # Names of other parts; an unknown name may be a piece of a password that has a bare & in it.
-_NAMES = _SHOWN | {
+_NAMES = {*_SHOWN} | {
     "application_name", "channel_binding", "client_encoding", "connect_timeout", "gssencmode",
     "options", "passfile", "password", "sslcert", "sslkey", "sslpassword", "sslrootcert",
     "target_session_attrs",
@@ -98,7 +115,7 @@ class PostgresAddress(NamedTuple):
                 "the address cannot be used as it is; write special characters of the password as "
                 "%40 and the like, or leave the password to PGPASSWORD or a password file"
             )
-        secrets = [value for name, value in self.query if name not in _SHOWN]
+        secrets = [value for name, value in self.query if not _is_shown(name, value)]
         secrets += [name for name, _ in self.query if name not in _NAMES]
         secrets += [self.password or "", *map(unquote, [*secrets, self.password or ""])]
         for secret in sorted({*secrets} - {""}, key=len, reverse=True):
@@ -111,7 +128,7 @@ class PostgresAddress(NamedTuple):
             return f"postgresql://{_HIDDEN}"
         shown = []
         for name, value in self.query:
-            if name not in _SHOWN or not _is_harmless(value):
+            if not _is_shown(name, value):
                 # What follows may belong to it: a password may have a bare & in it.
                 break
             shown.append(f"{name}={value}")
@@ -122,21 +139,26 @@ class PostgresAddress(NamedTuple):
     def is_muddled(self) -> bool:
         """Whether parts of a password may have got where they do not belong."""
         query = "&".join(f"{name}={value}" for name, value in self.query)
+        users = [self.user or "", *(value for name, value in self.query if name == "user")]
         return (
             # Bare characters that divide addresses, on either side of where it was divided.
             "@" in f"{self.hosts}{self.database}{query}"
             or "?" in (self.password or "")
-            or not _is_harmless(self.user or "")
-            or ":" in unquote(self.user or "")
-            or not _is_harmless(self.database)
+            or not all(_is_harmless(user, _NAME) for user in users)
+            or not _is_harmless(self.database, _DATABASE)
             or not all(_HOST.fullmatch(unquote(host)) for host in self.hosts.split(","))
         )
 
 
-def _is_harmless(text: str) -> bool:
+def _is_harmless(text: str, pattern: re.Pattern[str]) -> bool:
     """Whether a part can be nothing but what it should be, also when it is decoded."""
     once = unquote(text)
-    return all(_HARMLESS.fullmatch(form) is not None for form in (once, unquote(once)))
+    return all(pattern.fullmatch(form) is not None for form in (once, unquote(once)))
+
+
+def _is_shown(name: str, value: str) -> bool:
+    """Whether a part of a query may be shown."""
+    return name in _SHOWN and _is_harmless(value, _SHOWN[name])
 
 
 def shown_address(url: str | Path) -> str:
@@ -171,8 +193,10 @@ def _shown_path(text: str) -> str:
     if "://" in text:
         return _HIDDEN
     # As for psql: host=... user=... password=...
-    if pair := re.search(r"\b\w*(pass|pwd)\w*\s*[=:]", text, re.IGNORECASE):
+    if pair := _SECRET.search(text):
         return f"{text[: pair.start()]}{_HIDDEN}"
+    if "%" in text and (_SECRET.search(once := unquote(text)) or _SECRET.search(unquote(once))):
+        return _HIDDEN
     drive = re.match(r"[A-Za-z]:[\\/]", text)
     start = drive.end() if drive else 0
     if login := re.search(r":.*@.*", text[start:], re.DOTALL):

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 from trustream.store.feed_table import FeedTable
 from trustream.store.history_table import HistoryTable
 from trustream.store.lease_table import LeaseTable
+from trustream.store.limits import FARTHEST_TIME
 from trustream.store.migrations import missing
 from trustream.store.order_table import OrderTable
 from trustream.store.records import Settings
@@ -224,9 +225,14 @@ class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable, History
         return list(map(DocumentRow._make, self._execute(query, number, limit)))
 
     def time_range(self) -> tuple[float, float] | None:
-        """The earliest and the latest time of a document, by the index of times."""
+        """The earliest and the latest time of a document, by the index of times.
+
+        Times that earlier versions took, though nobody can mean them, are passed over.
+        """
+        some = "FROM document WHERE time BETWEEN ? AND ?"
         first, last = self._execute(
-            "SELECT (SELECT min(time) FROM document), (SELECT max(time) FROM document)"
+            f"SELECT (SELECT min(time) {some}), (SELECT max(time) {some})",
+            *[-FARTHEST_TIME, FARTHEST_TIME] * 2,
         ).fetchone()
         return None if first is None else (first, last)
 

@@ -167,8 +167,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     @guarded
     def expire_append_ids(self, before: float) -> int:
         database = self._database
-        if (fault := time_fault(before)) is not None:
-            raise ValueError(f"before {fault[0]}; give {fault[1]}")
+        _check_time("before", before)
 
         def work() -> int:
             database.overwrite()
@@ -183,8 +182,8 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
             raise ValueError("nothing says what to keep; give newest=... or since=...")
         if newest is not None:
             _check_number("newest", newest, least=0)
-        if since is not None and (fault := time_fault(since)) is not None:
-            raise ValueError(f"since {fault[0]}; give {fault[1]}")
+        if since is not None:
+            _check_time("since", since)
 
         def find(counters: Counters) -> Sequence[int]:
             old = set() if since is None else set(database.places_before(since))
@@ -346,6 +345,12 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _check_time(name: str, time: object) -> None:
+    if (fault := time_fault(time)) is not None:
+        found, expected, advice = fault
+        raise ValueError(f"{name} {found}; give {expected}{f' ({advice})' if advice else ''}")
 
 
 def _check_number(name: str, value: object, least: int = 1) -> None:

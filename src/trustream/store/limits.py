@@ -1,4 +1,4 @@
-"""What a store accepts: how long names may be, how large counts and documents."""
+"""What a store accepts: how long names may be, how large counts, how far times."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ MAX_COUNT = 2**31 - 1
 MAX_DISTINCT = 2**20
 # The largest 64-bit number, as databases keep it.
 MAX_OFFSET = 2**63 - 1
+# Seconds from 1970, some 30,000 years: what is farther must be in other units.
+FARTHEST_TIME = 1e12
 _SHORT = reprlib.Repr()
 _SHORT.maxlevel = 2
 _SHORT.maxstring = _SHORT.maxlong = _SHORT.maxother = 60
@@ -85,28 +87,37 @@ def is_number_from(least: int, value: object) -> bool:
     return whole and int(value) >= least  # type: ignore[call-overload]
 
 
-def time_fault(time: object) -> tuple[str, str] | None:
-    """What is said of something that is no time, and what was expected; None if it is one.
+def time_fault(time: object) -> tuple[str, str, str | None] | None:
+    """What is said of something that is no time, what was expected, and perhaps what to do.
+
+    None if it is a time. Stores of earlier versions may have times that are farther away: what
+    looks at times passes over these.
 
     >>> time_fault("soon"), time_fault(60)
-    (("is 'soon'", 'seconds since 1970'), None)
+    (("is 'soon'", 'seconds since 1970', None), None)
+    >>> time_fault(1.7e12)
+    ('is 1.7e+12', 'seconds since 1970', 'divide milliseconds by 1000')
     """
-    if isinstance(time, numbers.Real) and not isinstance(time, bool):
-        try:
-            if math.isfinite(time):
-                return None
-        except OverflowError:  # an integer that is too large
-            pass
-    return f"is {short_repr(time)}", "seconds since 1970"
+    if not is_finite_number(time):
+        return f"is {short_repr(time)}", "seconds since 1970", None
+    if abs(time) > FARTHEST_TIME:  # type: ignore[arg-type]
+        found = f"is {float(time):g}"  # type: ignore[arg-type]
+        return found, "seconds since 1970", "divide milliseconds by 1000"
+    return None
 
 
 def is_finite_number(value: object) -> bool:
-    """Whether a value is a number such as a time: neither NaN, nor infinite, nor True.
+    """Whether a value is a real number: neither NaN, nor infinite, nor True.
 
     >>> is_finite_number(2.5), is_finite_number(float("nan"))
     (True, False)
     """
-    return time_fault(value) is None
+    if isinstance(value, numbers.Real) and not isinstance(value, bool):
+        try:
+            return math.isfinite(value)
+        except OverflowError:  # an integer that is too large
+            pass
+    return False
 
 
 def short_repr(value: object) -> str:

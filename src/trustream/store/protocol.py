@@ -292,7 +292,10 @@ class Store(Leasing, Protocol):
         """
 
     def time_range(self) -> tuple[float, float] | None:
-        """The earliest and the latest time of a document, found quickly; None without documents."""
+        """The earliest and the latest time of a document, found quickly; None without documents.
+
+        Times that are more than 1e12 seconds from 1970, which earlier versions took, do not count.
+        """
 
     def texts(self, keys: Iterable[str]) -> dict[str, StoredText]:
         """The texts of documents by their keys, those that there are.

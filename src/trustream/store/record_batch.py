@@ -15,6 +15,7 @@ from trustream.store.coded_records import CodedRecords
 from trustream.store.coded_words import CodedTokens, CodedWords, WordTable
 from trustream.store.errors import RecordError
 from trustream.store.limits import (
+    FARTHEST_TIME,
     MAX_CHARACTERS,
     MAX_COUNT,
     count_fault,
@@ -237,6 +238,7 @@ def _are_fine(names: list[Any], times: set[float], flags: set[type]) -> bool:
         text = "".join(names)
         text.encode()
         plain = set(map(type, times)) <= {int, float} and all(map(math.isfinite, times))
+        plain = plain and max(map(abs, times), default=0.0) <= FARTHEST_TIME
     except (TypeError, UnicodeEncodeError, OverflowError):
         return False
     lengths = set(map(len, names))
@@ -257,8 +259,9 @@ def _check_names(index: int, record: Record) -> None:
             raise RecordError(index, problem, "append_id")
     wrong = None if record.time is None else time_fault(record.time)
     if wrong is not None:
-        found, expected = wrong
-        raise RecordError(index, f"the time {found}, expected {expected} or None for now", "time")
+        found, expected, advice = wrong
+        problem = f"the time {found}, expected {expected} or None for now"
+        raise RecordError(index, f"{problem}; {advice}" if advice else problem, "time")
     if not isinstance(record.replace, bool):
         problem = f"replace is {short_repr(record.replace)}; give True or False"
         raise RecordError(index, problem, "replace")

@@ -18,7 +18,7 @@ from trustream.streaming.published import DEFAULT_NAME, load_model
 from trustream.topics.characteristic_words import RELEVANCE
 from trustream.topics.documents import DocumentBatch, ReadBatch, gather
 from trustream.topics.representatives import RepresentativeDocument, RunningTop
-from trustream.topics.stored_documents import over_words, sampled
+from trustream.topics.stored_documents import known_times, over_words, sampled
 from trustream.topics.stored_titles import titles_and_excerpts
 from trustream.topics.table import THRESHOLD, TableCounts, TopicTable, topic_info
 from trustream.topics.time_bins import FixedBins, TimeBins, check_number
@@ -262,7 +262,7 @@ class _Reading:
     def batches(self, blocks: Any) -> Iterator[DocumentBatch]:
         """Batches of blocks of the store; the next is read while one is worked on."""
         for documents, counts in ahead(over_words(self._store, blocks, self._words)):
-            yield DocumentBatch(counts, keys=documents.keys, times=documents.times)
+            yield DocumentBatch(counts, keys=documents.keys, times=known_times(documents))
             self.n_read += len(documents.keys)
             if documents.arrival is not None:
                 self.n_arrival += int(np.count_nonzero(documents.arrival))

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from trustream.array_types import Index
+from trustream.array_types import Float64, Index
 from trustream.models.lda.batch import CountRows
 from trustream.store.draw_order import DrawOrder
+from trustream.store.limits import FARTHEST_TIME
 from trustream.store.protocol import Store
 from trustream.store.records import Documents
 from trustream.topics.documents import DocumentBatch
@@ -23,7 +24,7 @@ def stored_batches(
     The vocabulary of a store goes on changing, that of a model that was loaded does not. Counts are
     those of the model's words, wherever the store has them now; words that the model does not
     know are left out. Times are those of the store: where a document came without one, when it
-    arrived.
+    arrived. Times farther than 1e12 seconds from 1970, which earlier versions took, are NaN.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ def stored_batches(
         titles = excerpts = None
         if texts and store.settings.keep_text:
             titles, excerpts = titles_and_excerpts(store, documents.keys)
-        yield DocumentBatch(counts, documents.keys, titles, documents.times, excerpts)
+        yield DocumentBatch(counts, documents.keys, titles, known_times(documents), excerpts)
 
 
 def sampled(
@@ -99,6 +100,18 @@ def over_words(
         yield documents, _counts(documents, columns, len(words))
 
 
+def known_times(documents: Documents) -> Float64 | None:
+    """Return the times of documents as `DocumentBatch` takes them: NaN where nobody can mean one.
+
+    Stores of earlier versions may have times in milliseconds, and others that are too far away.
+    Such documents count as those without a time, which pictures and trends leave out.
+    """
+    times = documents.times
+    if times is None or not np.any(np.abs(times) > FARTHEST_TIME):
+        return times
+    return np.where(np.abs(times) > FARTHEST_TIME, np.nan, times)
+
+
 def stored_document(store: Store, words: Sequence[str], key: str) -> DocumentBatch:
     """Return one document of a store by its key, as `stored_batches` returns all of them.
 
@@ -126,7 +139,7 @@ def stored_document(store: Store, words: Sequence[str], key: str) -> DocumentBat
     titles = excerpts = None
     if store.settings.keep_text:
         titles, excerpts = titles_and_excerpts(store, documents.keys)
-    return DocumentBatch(counts, documents.keys, titles, documents.times, excerpts)
+    return DocumentBatch(counts, documents.keys, titles, known_times(documents), excerpts)
 
 
 def _columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +13,9 @@ from trustream.store.protocol import Store
 from trustream.streaming.published import DEFAULT_NAME
 from trustream.topics.documents import DocumentBatch, Gatherer
 from trustream.topics.report import report_data, write_report
-from trustream.topics.stored_documents import over_words, sampled, stored_batches
+from trustream.topics.stored_documents import known_times, over_words, sampled, stored_batches
 from trustream.topics.stored_titles import titles_and_excerpts
 from trustream.topics.stored_topics import stored_topics
-from trustream.topics.time_bins import FARTHEST
 from trustream.topics.topic_set import TopicSet, as_topics
 
 
@@ -133,15 +132,7 @@ def stored_report_data(
         batches = stored_batches(store, found.words)
     else:
         batches = _sampled_batches(store, found.words, sample, np.random.default_rng(random_state))
-    timed = map(_with_possible_times, batches)
-    return report_data(found, timed, n_documents=n_documents, into=into, **options)
-
-
-def _with_possible_times(batch: DocumentBatch) -> DocumentBatch:
-    """Documents, of which those with times that nobody can mean have none."""
-    if batch.times is None or not np.any(np.abs(batch.times) > FARTHEST):
-        return batch
-    return replace(batch, times=np.where(np.abs(batch.times) > FARTHEST, np.nan, batch.times))
+    return report_data(found, batches, n_documents=n_documents, into=into, **options)
 
 
 def _sampled_batches(
@@ -151,4 +142,4 @@ def _sampled_batches(
         titles = excerpts = None
         if store.settings.keep_text:
             titles, excerpts = titles_and_excerpts(store, documents.keys)
-        yield DocumentBatch(counts, documents.keys, titles, documents.times, excerpts)
+        yield DocumentBatch(counts, documents.keys, titles, known_times(documents), excerpts)

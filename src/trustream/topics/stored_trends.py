@@ -72,7 +72,10 @@ def stored_trends(
     range_ = store.time_range()
     if range_ is None or (start is not None and range_[1] < start):
         when = "" if start is None else f" from {date_text(start)} on"
-        raise ValueError(f"{store.name} has no documents{when}, so there is nothing to follow")
+        timed = " with a time that is possible" if store.totals().documents and not when else ""
+        raise ValueError(
+            f"{store.name} has no documents{timed}{when}, so there is nothing to follow"
+        )
     first, last = range_[0] if start is None else start, range_[1]
     if first == last:
         raise ValueError(

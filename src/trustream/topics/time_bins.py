@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 
 from trustream.array_types import Float64, Index
+from trustream.store.limits import FARTHEST_TIME
 
 # Of documents that are in no bin.
 OUTSIDE = -(2**62)
 _MOST_BINS = 10_000
-# Seconds from 1970, some 30,000 years: what is farther must be in other units.
-FARTHEST = 1e12
 
 
 def as_seconds(times: Any) -> Float64:
@@ -49,12 +48,12 @@ def as_seconds(times: Any) -> Float64:
     else:
         seconds = np.array([_second(value, row) for row, value in enumerate(values)], np.float64)
     with np.errstate(invalid="ignore"):
-        far = np.abs(seconds) > FARTHEST
+        far = np.abs(seconds) > FARTHEST_TIME
     if far.any():
         row = int(far.argmax())
         raise ValueError(
             f"the time of document {row} is {seconds[row]:g} seconds from 1970, expected at most "
-            f"{FARTHEST:g}: divide milliseconds by 1000"
+            f"{FARTHEST_TIME:g}: divide milliseconds by 1000"
         )
     return seconds
 
