@@ -14,9 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any, ClassVar, Literal, TypeVar
 
+from trustream.store.errors import StoreError
 from trustream.store.feed_table import FeedTable
 from trustream.store.history_table import HistoryTable
 from trustream.store.lease_table import LeaseTable
+from trustream.store.limits import is_finite_number, short_repr
 from trustream.store.migrations import missing
 from trustream.store.order_table import OrderTable
 from trustream.store.records import Settings
@@ -228,6 +230,12 @@ class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable, History
         first, last = self._execute(
             "SELECT (SELECT min(time) FROM document), (SELECT max(time) FROM document)"
         ).fetchone()
+        if not (first is None or (is_finite_number(first) and is_finite_number(last))):
+            raise StoreError(
+                f"the times of documents are damaged: they go from {short_repr(first)} to "
+                f"{short_repr(last)}; find these documents with trustream check STORE, and restore "
+                "a copy, or delete and ingest them again"
+            )
         return None if first is None else (first, last)
 
     def places_before(self, time: float) -> list[int]:
