@@ -15,8 +15,8 @@ from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
 from trustream.store.drawn_documents import DrawnDocumentCache
 from trustream.store.errors import StoreError
-from trustream.store.kept_orders import unpack_order
-from trustream.store.kept_texts import unpack_text
+from trustream.store.kept_orders import order_of
+from trustream.store.kept_texts import text_of
 from trustream.store.records import (
     Documents,
     StoredOrder,
@@ -125,13 +125,13 @@ class Reader:
         if not self._database.settings.keep_text:
             return {}
         found = self._database.run(lambda: self._database.texts_by_key(keys), write=False)
-        return {key: unpack_text(content) for key, content in found}
+        return {key: text_of(key, content) for key, content in found}
 
     def word_orders(self, after: int, n: int) -> tuple[list[StoredOrder], int]:
         """See `Store.word_orders`."""
         database = self._database
         found = database.run(lambda: database.orders_after(after, n), write=False)
-        orders = [StoredOrder(key, unpack_order(content)) for _, key, content in found]
+        orders = [StoredOrder(key, order_of(key, content)) for _, key, content in found]
         return orders, found[-1][0] if found else after
 
     def vocabulary_since(self, version: int) -> VocabularyChanges:

@@ -26,7 +26,7 @@ from trustream.store.document_encoding import (
     sum_pairs,
 )
 from trustream.store.document_slots import are_held_out, close_holes
-from trustream.store.kept_orders import keep_orders, unpack_order
+from trustream.store.kept_orders import keep_orders, order_of
 from trustream.store.kept_texts import keep_texts
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
@@ -291,7 +291,7 @@ class Writer:
     ) -> int:
         found = self._database.orders_without(mark, n)
         records = [
-            Record(key, [w for s in unpack_order(content) for w in join(s)], replace=True)
+            Record(key, [w for s in order_of(key, content) for w in join(s)], replace=True)
             for _, key, content in found
         ]
         rows = {row.key: row for row in self._database.by_key([record.key for record in records])}
