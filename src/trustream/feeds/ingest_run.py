@@ -192,9 +192,13 @@ def _claim(store: Store, name: str, feed: str | None, again: bool) -> None:
     claim = f"documents named {name}"[:400]
     try:
         position = store.position(claim)
+        is_damaged = position is not None and "feed" not in position.detail
     except StoreError:
         if not again:
             raise
+        is_damaged = True
+    if is_damaged and again:
+        store.append([], Position(claim, 0, False, {"feed": feed}))
         return
     if position is None:
         try:

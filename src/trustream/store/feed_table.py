@@ -79,5 +79,5 @@ def damaged_position(feed: str, fault: str) -> StoreError:
     """The error that says what to do about a position that cannot be used."""
     return StoreError(
         f"the position of the feed {feed!r:.300} is damaged: it {fault}; read the feed from its "
-        "start with again=True and replace=True (--again --replace), or restore a copy of the store"
+        "start with again=True and replace=True, or restore a copy of the store"
     )
