@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from trustream.store.errors import StoreError
 
 BLOCK = 256
-_BYTES = 4 * BLOCK
 
 
 class DocumentFrequencies:
@@ -37,7 +36,7 @@ class DocumentFrequencies:
         """
         lost = False
         for block, content in blocks:
-            if not isinstance(content, bytes) or len(content) != _BYTES or block < 0:
+            if not isinstance(content, bytes) or len(content) != 4 * BLOCK or block < 0:
                 raise StoreError(
                     f"block {block} of the counts of words is damaged; count them anew: trustream "
                     "check STORE --repair"
