@@ -15,6 +15,8 @@ from typing import Protocol
 
 # What tells a file from all others, whatever its name: the device, and the number on it.
 Identity = tuple[int, int]
+# How the names end of files that SQLite keeps beside a database. It deletes what it finds there.
+BESIDE = ("-wal", "-shm", "-journal")
 
 
 class DatabaseFiles(Protocol):
@@ -58,6 +60,17 @@ def check_not_in_use(path: str | os.PathLike[str], done: str = "read") -> None:
             f"cannot {done} {os.fspath(path)}: it belongs to a store that is open in this process; "
             "give another file, or close the store first"
         )
+
+
+def ends_as_beside(path: str | os.PathLike[str]) -> str | None:
+    """Return how a name ends, itself or where its links lead, if files beside databases end so.
+
+    >>> ends_as_beside("/nowhere/topics.db-wal"), ends_as_beside("/nowhere/topics.db")
+    ('-wal', None)
+    """
+    # Some file systems take small and capital letters for the same.
+    names = os.fspath(path).lower(), os.path.realpath(path).lower()
+    return next((end for end in BESIDE for name in names if name.endswith(end)), None)
 
 
 def _forget() -> None:

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from trustream._open_databases import check_not_in_use
+from trustream._open_databases import check_not_in_use, ends_as_beside
 
 PathLike = str | os.PathLike[str]
 
@@ -110,6 +110,12 @@ def _target(path: PathLike) -> Path:
     """The file to which a path refers, which may not exist yet."""
     check_not_in_use(path, "replace")
     target = Path(os.path.realpath(path))
+    end = ends_as_beside(target)
+    if end is not None and Path(str(target)[: -len(end)]).is_file():
+        raise ValueError(
+            f"cannot write to {path}: a file of this name belongs to {str(target)[: -len(end)]} if "
+            "that is a SQLite database, and is deleted with it; give another name"
+        )
     with suppress(FileNotFoundError):
         found = os.stat(path)
         _refuse_unless_regular(found, f"cannot write to {path}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -218,3 +219,45 @@ def test_names_that_cannot_be_there_are_not_there(address: str, key: str) -> Non
 def test_other_addresses() -> None:
     with pytest.raises(StoreError, match=r"no store for mysql://; give the path .* postgresql://"):
         open_store("mysql://host/name")
+
+
+HUGE = 2**63
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda store: store.arrivals(HUGE, 5),
+        lambda store: store.arrivals(0, HUGE),
+        lambda store: store.newest(5, HUGE),
+        lambda store: store.newest(HUGE),
+        lambda store: list(store.scan(HUGE)),
+        lambda store: list(store.scan(5, after=HUGE)),
+        lambda store: list(store.scan(5, until=-HUGE - 1)),
+        lambda store: store.word_orders(HUGE),
+        lambda store: store.word_orders(0, HUGE),
+        lambda store: store.vocabulary_since(HUGE),
+        lambda store: store.block_ends(HUGE),
+        lambda store: store.count_orders(HUGE),
+        lambda store: store.rejoin(list, HUGE),
+        lambda store: store.vocabulary_since(1.5),
+    ],
+)
+def test_numbers_that_databases_do_not_take(address: str, call: Callable[[Any], object]) -> None:
+    with open_store(address, min_documents=1) as store:
+        store.append([Record("a", ["x"])])
+        with pytest.raises(ValueError, match=r"give (a whole number|at most)"):
+            call(store)
+        assert store.read_slots(np.array([0], np.uint64))[0].keys == ["a"]
+        assert store.read_slots(np.array([2**63 + 1, 2**64 - 1], np.uint64))[0].keys == []
+
+
+def test_details_that_are_no_finite_json(address: str) -> None:
+    deep: list[Any] = []
+    for _ in range(100_000):
+        deep = [deep]
+    with open_store(address) as store:
+        for detail in ([1], "text", {"a": float("nan")}, {"a": float("inf")}, {"a": deep}):
+            with pytest.raises(ValueError, match=r"position of 'f' has (the|a) detail"):
+                store.append([], Position("f", 1, False, detail))  # type: ignore[arg-type]
+        assert store.position("f") is None

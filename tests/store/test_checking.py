@@ -13,11 +13,13 @@ import pytest
 
 from tests.store.contents_of import check_running_totals, documents, everything
 from tests.store.faulty import execute
+from trustream import persist
 from trustream.store import (
     CheckResult,
     DocumentStore,
     Position,
     Record,
+    StoreError,
     open_store,
     recount,
     saved_bytes,
@@ -135,6 +137,19 @@ REPAIRED: dict[str, tuple[tuple[str, ...], set[str]]] = {
     "sequence": (("UPDATE state SET sequence = 0",), {"counters"}),
     "vocabulary": (("UPDATE state SET vocabulary = 0",), {"counters"}),
     "negative": (("UPDATE state SET added = -1",), {"counters"}),
+    "added more than came": (("UPDATE state SET added = 1000000000000",), {"counters"}),
+    "a lease that is no JSON": (
+        ("INSERT INTO lease VALUES ('model', 3, 'not json', 1, 7, 1, 30, 0)",),
+        {"leases"},
+    ),
+    "a lease without its fields": (
+        ("INSERT INTO lease VALUES ('model', 3, '{}', 1, 7, 1, 30, 0)",),
+        {"leases"},
+    ),
+    "a lease that lasts for ever": (
+        ("INSERT INTO lease VALUES ('model', -3, NULL, 1, 7, 1e300, 30, 0)",),
+        {"leases"},
+    ),
     "a word in two columns": (
         ('UPDATE "column" SET word = (SELECT word FROM "column" WHERE number = 0)'
          " WHERE number = 1",),
@@ -323,6 +338,53 @@ def test_contents_that_are_damaged(store: DocumentStore, name: str) -> None:
         work_on(store, one_more)
 
 
+@pytest.mark.parametrize("name", CONTENTS)
+def test_contents_that_are_damaged_are_not_used(store: DocumentStore, name: str) -> None:
+    """Neither read nor learned from nor grown: all say which document, and what to do."""
+    store.append([Record("d1", WORDS)])
+    before = everything(store)
+    set_content(store, "d1", CONTENTS[name](content_of(store, "d1")))
+    held_out = place_of(store, "d1") < 0
+    n = store.totals().held_out if held_out else store.totals().training
+    slots = np.arange(n)
+    calls: list[Callable[[DocumentStore], object]] = [
+        lambda store: store.read(["d2", "d1"]),
+        lambda store: store.draw(n, np.random.default_rng(0), held_out=held_out),
+        lambda store: store.read_slots(slots, held_out=held_out),
+        lambda store: list(store.scan(5)),
+        lambda store: store.newest(100),
+        lambda store: store.append([Record("d2", ["w1"]), Record("d1", ["w1"])]),
+        lambda store: store.append([Record("d1", ["w1"], replace=True)]),
+        lambda store: store.delete(["d2", "d1"]),
+    ]
+    with open_store(store.url) as other:
+        for call in calls:
+            with pytest.raises(StoreError, match=r"words of document 'd1' are damaged.*--repair"):
+                call(other)
+            with pytest.raises(StoreError, match=r"words of document 'd1' are damaged.*--repair"):
+                call(other)
+        # The others can be used.
+        assert len(other.read(["d2"]).keys) == 1
+        assert other.delete(["d4"]) == 1
+        assert find(other, repair=True).ok
+        for call in calls[:5]:
+            call(other)
+    assert everything(store) != before
+
+
+@pytest.mark.parametrize("content", [b"", b"\1" * 1023])
+def test_a_block_that_is_cut(store: DocumentStore, content: bytes) -> None:
+    execute(store, f"UPDATE block SET counts = {blob(store, content)}")
+    with open_store(store.url) as other:
+        with pytest.raises(
+            StoreError, match=r"block 0 of the counts of words is damaged.*--repair"
+        ):
+            other.append([Record("d1", ["w1"])])
+        assert find(other, repair=True).ok
+        other.append([Record("d1", ["w1"])])
+        check_running_totals(other)
+
+
 def without_constraints(table: str) -> tuple[str, ...]:
     return (
         f"CREATE TABLE copied AS SELECT * FROM {table}",
@@ -361,6 +423,43 @@ LEFT: dict[str, tuple[tuple[str, ...], str]] = {
         ("UPDATE word SET number = 5000000 WHERE word = 'w1'",),
         "words",
     ),
+    "a position before the start": (("UPDATE feed SET offset_ = -5",), "feeds"),
+    "a position of a file without its fields": (
+        ('UPDATE feed SET detail = \'{{"format": "jsonl", "line": 3}}\'',),
+        "feeds",
+    ),
+    "a position of a file with other fields": (
+        ('UPDATE feed SET detail = \'{{"format": "jsonl", "line": "x", "head": 7, "tail": 3}}\'',),
+        "feeds",
+    ),
+    "an infinite time of an append id": (("UPDATE seen SET time = {infinite}",), "append ids"),
+    "a model of zeros": (("UPDATE saved SET content = {zeros} WHERE name = 'lda'",), "saved"),
+    "a model with another bit": (
+        ("UPDATE saved SET content = {flipped} WHERE name = 'lda'",),
+        "saved",
+    ),
+    "a negative keep_text": (("UPDATE settings SET keep_text = -1",), "settings"),
+    "a huge keep_text": (("UPDATE settings SET keep_text = 1000000000000",), "settings"),
+    "all are held out": (("UPDATE settings SET held_out = 1.5",), "settings"),
+    "no documents for a word": (("UPDATE settings SET min_documents = 0",), "settings"),
+    "negative words": (("UPDATE settings SET max_words = -3",), "settings"),
+    "a tokeniser that cannot be read": (
+        ('UPDATE settings SET tokeniser = \'{{"pattern": "("}}\'',),
+        "settings",
+    ),
+    "a history without a name": (
+        ("INSERT INTO history VALUES ('', 60, 1, 60, {zeros})",),
+        "history",
+    ),
+    "a history of no width": (("INSERT INTO history VALUES ('m', -1, 1, 60, {zeros})",), "history"),
+    "a history in another slot": (
+        ("INSERT INTO history VALUES ('m', 60, 7, 60, {zeros})",),
+        "history",
+    ),
+    "a history of no time": (
+        ("INSERT INTO history VALUES ('m', 60, 1, {infinite}, {zeros})",),
+        "history",
+    ),
     "an empty append id": (("INSERT INTO seen (append_id) VALUES ('')",), "append ids"),
     "a position without detail": (("UPDATE feed SET detail = ''",), "feeds"),
     "a position with another detail": (("UPDATE feed SET detail = '[1]'",), "feeds"),
@@ -376,10 +475,21 @@ LEFT: dict[str, tuple[tuple[str, ...], str]] = {
 
 
 @pytest.mark.parametrize("name", LEFT)
-def test_what_is_left(store: DocumentStore, name: str) -> None:
+def test_what_is_left(store: DocumentStore, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     statements, kind = LEFT[name]
-    infinite = "'Infinity'" if is_postgres(store) else "9e999"
-    execute(store, *(statement.format(infinite=infinite) for statement in statements))
+    with monkeypatch.context() as patch:
+        patch.setattr(saved_bytes, "_PART", 1 << 24)
+        model = persist.to_bytes({"x": np.arange(100.0)}, {"name": "numbers"})
+        store.save("lda", model)
+        assert find(store).ok
+    # The last number has another bit.
+    flipped = model[:-3] + bytes([model[-3] ^ 4]) + model[-2:]
+    values = {
+        "infinite": "'Infinity'" if is_postgres(store) else "9e999",
+        "zeros": blob(store, bytes(100)),
+        "flipped": blob(store, flipped),
+    }
+    execute(store, *(statement.format(**values) for statement in statements))
     assert kind in find(store).kinds
     result = find(store, repair=True)
     assert not result.ok
@@ -428,7 +538,20 @@ def sqlite_store(file: Path) -> Iterator[DocumentStore]:
     ("statement", "kind"),
     [
         ("UPDATE document SET content = 'text' WHERE key = 'd1'", "contents"),
+        ("UPDATE document SET content = 7 WHERE key = 'd1'", "contents"),
+        ("UPDATE block SET counts = 7", "counts"),
         ("UPDATE document SET time = 'noon' WHERE key = 'd1'", "times"),
+        ("UPDATE document SET arrival = 7 WHERE key = 'd1'", "times"),
+        ("UPDATE document SET arrival = 'x' WHERE key = 'd1'", "times"),
+        ("UPDATE feed SET finished = 7", "feeds"),
+        ("UPDATE seen SET time = 'soon'", "append ids"),
+        ("UPDATE saved SET content = 'abc'", "saved"),
+        ("UPDATE settings SET held_out = 'half'", "settings"),
+        ("UPDATE settings SET fixed = 2", "settings"),
+        ("UPDATE settings SET keep_order = 'yes'", "settings"),
+        ("INSERT INTO lease VALUES ('model', 'x', NULL, 1, 7, 1, 30, 0)", "leases"),
+        ("INSERT INTO history VALUES ('m', 60, 1, 'soon', X'00')", "history"),
+        ("INSERT INTO history VALUES ('m', 60, 1, 60, 'text')", "history"),
         ("UPDATE document SET number = 'one' WHERE key = 'd1'", "numbers"),
         ("UPDATE document SET key = CAST(X'ff' AS TEXT) WHERE key = 'd1'", "keys"),
         ("UPDATE document SET key = X'01' WHERE key = 'd1'", "keys"),
@@ -442,7 +565,8 @@ def sqlite_store(file: Path) -> Iterator[DocumentStore]:
     ],
 )
 def test_values_of_another_type(sqlite_store: DocumentStore, statement: str, kind: str) -> None:
-    sqlite_store.append([], Position("feed", 1))
+    sqlite_store.append([Record("d0", ["w0"], append_id="0")], Position("feed", 1))
+    sqlite_store.save("model", b"abc")
     execute(sqlite_store, statement)
     result = find(sqlite_store)
     assert kind in result.kinds or kind == "none"
@@ -450,6 +574,19 @@ def test_values_of_another_type(sqlite_store: DocumentStore, statement: str, kin
     left = set(find(sqlite_store).kinds)
     assert left <= {kind}
     assert not left or not KINDS[kind].repairable
+
+
+def test_contents_that_are_text(sqlite_store: DocumentStore) -> None:
+    execute(sqlite_store, "UPDATE document SET content = 'abcdefgh' WHERE key = 'd1'")
+    with pytest.raises(
+        StoreError, match=r"words of document 'd1' are damaged: they are of type str"
+    ):
+        sqlite_store.draw(30, np.random.default_rng(0))
+    execute(sqlite_store, "UPDATE document SET content = 7 WHERE key = 'd1'")
+    with pytest.raises(
+        StoreError, match=r"words of document 'd1' are damaged: they are of type int"
+    ):
+        sqlite_store.draw(30, np.random.default_rng(0))
 
 
 def test_a_damaged_page(file: Path) -> None:

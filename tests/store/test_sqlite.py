@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sqlite3
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 from tests.reliability.rounds import rounds
 from tests.store.children import Child
 from tests.store.contents_of import check_running_totals, documents, everything
+from trustream import persist
+from trustream.cli import main
 from trustream.store import DocumentStore, Record, StoreError, open_store, sqlite
 from trustream.store.sqlite import SqliteDatabase
 from trustream.store.sqlite_tables import SqliteTables
@@ -132,6 +137,64 @@ def test_places_where_no_store_can_be(tmp_path: Path) -> None:
         open_store(":memory:")
     with pytest.raises(StoreError, match="is a device or a pipe; give the path of a file"):
         open_store("/dev/null")
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal", "-WAL"])
+def test_names_that_sqlite_takes_for_its_own(file: Path, end: str) -> None:
+    """What was stored under such a name was deleted when the store beside it was opened."""
+    reason = f"ends in {end.lower()}, as that of a file which SQLite keeps beside .* another name"
+    with open_store(file, min_documents=1) as store:
+        store.append([Record("a", ["x"])])
+        for create in (True, False):
+            with pytest.raises(StoreError, match=reason):
+                open_store(f"{file}{end}", create=create)
+        link = file.with_name("link.db")
+        link.symlink_to(f"{file}{end}")
+        with pytest.raises(StoreError, match=reason):
+            open_store(link)
+        assert store.append([Record("b", ["x"])]).n_documents == 1
+    assert not Path(f"{file}{end}").exists()
+    assert CliRunner().invoke(main, ["init", f"{file}{end}"]).exit_code == 1
+    with pytest.raises(ValueError, match=r"belongs to .* give another name"):
+        persist.write(f"{file}{end}", {}, {})
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm", "-journal"])
+@pytest.mark.parametrize("new", [True, False])
+def test_a_store_in_the_place_of_a_file_of_sqlite(file: Path, end: str, new: bool) -> None:
+    """As earlier versions let people make them."""
+    if not new:
+        open_store(file).close()
+    other = file.with_name("other.db")
+    with open_store(other, min_documents=1) as store:
+        store.append([Record("a", ["x"])])
+    other.rename(f"{file}{end}")
+    before = Path(f"{file}{end}").read_bytes()
+    with pytest.raises(StoreError, match=rf"cannot be opened: .*db{end} is a database.* rename"):
+        open_store(file)
+    assert Path(f"{file}{end}").read_bytes() == before
+    assert file.exists() != new
+    Path(f"{file}{end}").rename(other)
+    with open_store(file) as store, open_store(other, create=False) as kept:
+        assert (store.totals().documents, kept.totals().documents) == (0, 1)
+
+
+def test_a_journal_that_a_crash_has_left(file: Path, tmp_path: Path) -> None:
+    """A rollback journal is SQLite's own: what it takes back must not stand in the way."""
+    open_store(file, min_documents=1).close()
+    crashed = tmp_path / "crashed.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as database:
+        database.execute("PRAGMA journal_mode=DELETE")
+        database.execute("PRAGMA cache_size=1")
+        database.execute("BEGIN")
+        database.execute("CREATE TABLE half (x)")
+        database.executemany("INSERT INTO half VALUES (?)", [("x" * 4000,)] * 200)
+        shutil.copy(f"{file}-journal", f"{crashed}-journal")
+        shutil.copy(file, crashed)
+        database.execute("ROLLBACK")
+    with open_store(crashed, create=False) as store:
+        store.append([Record("a", ["x"])])
+        assert store.check().ok
 
 
 def test_somebody_else_writes_for_too_long(file: Path) -> None:

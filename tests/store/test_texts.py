@@ -164,3 +164,17 @@ def test_times_of_arrival_are_told_apart(address: str) -> None:
         store.append([Record("b", ["x"], 1.0, replace=True), Record("a", ["x"])])
         store.append([Record("c", ["x"], 4e9)])
         assert store.read(keys).arrival.tolist() == [True, False, False]  # type: ignore[union-attr]
+
+
+def test_a_text_that_is_damaged(address: str) -> None:
+    """It stood in the way of words that come to its document."""
+    with open_store(address, keep_text=True, min_documents=1) as store:
+        store.append([Record(key, ["x"], text="some text") for key in "abc"])
+        execute(store, "UPDATE text SET content = substr(content, 1, 5) WHERE document < 2")
+        with pytest.raises(StoreError, match=r"text of document 'a' is damaged: it .*--repair"):
+            store.texts(["c", "a"])
+        store.append([Record("a", ["y"], text="more")])
+        assert store.texts(["a", "c"]) == {"a": StoredText("more"), "c": StoredText("some text")}
+        assert store.read(["a"]).counts.sum() == 2
+        assert store.check(repair=True).ok
+        assert set(store.texts(["a", "b", "c"])) == {"a", "c"}

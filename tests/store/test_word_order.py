@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +13,7 @@ import pytest
 from tests.store.contents_of import all_words
 from tests.store.faulty import execute
 from trustream.phrase_joining import PhraseJoiner
-from trustream.store import DocumentStore, Record, StoreError, open_store
+from trustream.store import DocumentStore, Record, StoreError, kept_orders, open_store
 from trustream.store.kept_orders import pack_order, unpack_order
 from trustream.word_order import MIXED, OrderedWords, phrase_mark
 
@@ -198,3 +200,50 @@ def test_wrong_settings_are_refused(address: str) -> None:
             store.rejoin(PhraseJoiner([]), 0, 0)
         with pytest.raises(ValueError, match="n is 0"):
             store.word_orders(-1, 0)
+
+
+def test_stretches_without_words(address: str) -> None:
+    """One of them made the order unreadable, and with it those of all documents."""
+    with open_store(address, keep_order=True, min_documents=1) as store:
+        store.append([Record("a", OrderedWords([["x"], []])), Record("b", ordered("y"))])
+        store.append([Record("a", OrderedWords([[], ["z"], [], ["y"]]))])
+        assert orders(store) == {"a": [["x"], ["z"], ["y"]], "b": [["y"]]}
+        assert store.check().ok
+        assert store.rejoin(lambda words: [*words], 5) == 2
+    # As an earlier version wrote them.
+    for text in ("x\0\0", "\0\0x", "\0\0\0\0x"):
+        assert unpack_order(zlib.compress(text.encode())) == [["x"]]
+
+
+def test_an_order_that_is_damaged(address: str) -> None:
+    with open_store(address, keep_order=True, min_documents=1) as store:
+        store.append([Record("a", ordered("x")), Record("b", ordered("y"))])
+        execute(store, "UPDATE word_order SET content = substr(content, 1, 5) WHERE document = 0")
+        calls: list[Callable[[], object]] = [
+            store.word_orders,
+            lambda: store.rejoin(lambda words: [*words], 5),
+        ]
+        for call in calls:
+            with pytest.raises(StoreError, match=r"order of words of document 'a' .*--repair"):
+                call()
+        store.append([Record("a", ordered("z"))])
+        assert all_words(store)["a"] == {"x": 1, "z": 1}
+        assert orders(store) == {"b": [["y"]]}
+        assert store.check().ok
+
+
+def test_a_document_that_grows_for_long(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part costs as much as the whole order, so that it is kept up to a length."""
+    monkeypatch.setattr(kept_orders, "MAX_ORDERED", 4)
+    with open_store(address, keep_order=True, min_documents=1) as store:
+        store.append([Record("a", ordered("a b c d e")), Record("b", ordered("a b"))])
+        store.append([Record("b", ordered("c d"))])
+        assert orders(store)["b"] == [["a", "b"], ["c", "d"]]
+        store.append([Record("b", ordered("e"))])
+        assert list(orders(store)) == ["a"]
+        store.append([Record("a", ordered("f"))])
+        assert orders(store) == {}
+        store.append([Record(k, ordered(k, k, k)) for k in "ccd"])
+        assert list(orders(store)) == ["d"]
+        assert all_words(store)["b"] == dict.fromkeys("abcde", 1)
+        assert store.check().ok

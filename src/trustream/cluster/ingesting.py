@@ -18,6 +18,7 @@ from trustream.feeds.ingestion import rewind
 from trustream.feeds.positions import feed_position
 from trustream.store import open_store
 from trustream.store.errors import PositionError
+from trustream.store.limits import is_number_from
 from trustream.store.protocol import Store
 
 # Times that one file is gone on with after somebody else has added a part of it.
@@ -170,7 +171,8 @@ def _start(store: Store, path: str, again: bool, options: dict[str, Any]) -> int
 
 def _line(store: Store, path: str) -> int:
     position = feed_position(store, path)
-    return 0 if position is None else int(position.detail.get("line", 0))
+    line = 0 if position is None else position.detail.get("line")
+    return int(line or 0) if is_number_from(0, line) else 0
 
 
 def _reading(options: dict[str, Any]) -> dict[str, Any]:

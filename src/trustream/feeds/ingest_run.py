@@ -17,7 +17,9 @@ from trustream.feeds.rows import Rows, each, records_of
 from trustream.feeds.sources import FileSource
 from trustream.feeds.store_tokeniser import WITHOUT_TEXT, check_unchanged
 from trustream.segmenters import unspaced_advice
-from trustream.store.errors import PositionError, RecordError
+from trustream.store.errors import PositionError, RecordError, StoreError
+from trustream.store.limits import is_number_from
+from trustream.store.position_checks import After
 from trustream.store.protocol import Store
 from trustream.store.records import Position, Record
 from trustream.text import leaves_clauses
@@ -46,7 +48,7 @@ class Run:
         self.identity: Identity | None = None
         self.committed = self.mark = Mark()
         # Where the store has the feed: nothing is stored unless it still stands there.
-        self.stored: Position | None = None
+        self.stored: After = None
         self.known = False
         # What the store had when this ingest began, or the one that it goes on with.
         self.before = DocumentsBefore(store.totals().arrived)
@@ -62,15 +64,16 @@ class Run:
         self.result = IngestResult()
         self.tokeniser = store.tokeniser()
 
-    def begin(self, stored: Position | None, mark: Mark, finished: bool, *, again: bool) -> None:
+    def begin(self, stored: After, mark: Mark, finished: bool, *, again: bool) -> None:
         """Go on from a mark; `finished` if the store has it as the end."""
         self.stored = stored
         self.committed = self.mark = mark
         self.known = finished
         goes_on = mark != Mark()
-        if stored is not None and (goes_on or again):
+        if isinstance(stored, Position) and (goes_on or again):
             # The same as before, so that whoever follows the file meanwhile finds its position.
-            self.arrived = int(stored.detail.get("arrived", self.arrived))
+            arrived = stored.detail.get("arrived")
+            self.arrived = int(arrived or 0) if is_number_from(0, arrived) else self.arrived
             if goes_on:
                 self.before = DocumentsBefore(self.arrived)
         self.result = IngestResult(self.identity.feed if self.identity else None)
@@ -187,7 +190,16 @@ def _reads_ahead(feed: Feed) -> bool:
 def _claim(store: Store, name: str, feed: str | None, again: bool) -> None:
     """See to it that no two feeds name their documents alike, or one would add to the other's."""
     claim = f"documents named {name}"[:400]
-    position = store.position(claim)
+    try:
+        position = store.position(claim)
+        is_damaged = position is not None and "feed" not in position.detail
+    except StoreError:
+        if not again:
+            raise
+        is_damaged = True
+    if is_damaged and again:
+        store.append([], Position(claim, 0, False, {"feed": feed}))
+        return
     if position is None:
         try:
             store.append([], Position(claim, 0, False, {"feed": feed}), after=None)

@@ -19,8 +19,9 @@ from trustream.feeds.results import IngestResult, Progress
 from trustream.feeds.rows import Rows
 from trustream.feeds.sources import FileSource
 from trustream.feeds.store_tokeniser import WITHOUT_TEXT, agreed_tokeniser, with_order
-from trustream.store.errors import PositionError
+from trustream.store.errors import PositionError, StoreError
 from trustream.store.limits import is_number_from, short_repr
+from trustream.store.position_checks import After
 from trustream.store.protocol import Store
 from trustream.store.records import Position
 
@@ -157,7 +158,7 @@ def rewind(
     ([1, 0], 1)
     """
     identity = _identity(open_feed(source, format=format, **options))
-    stored = store.position(identity.feed)
+    stored = _position_to_replace(store, identity.feed)
     if stored is None:
         return None
     position = identity.position(Mark(), finished=False)
@@ -233,17 +234,27 @@ def _in_batches(items: Iterable[Item | Rows], run: Run, batch: int) -> Iterator[
 
 def _start(
     store: Store, identity: Identity, again: bool, replaced: str
-) -> tuple[Position | None, Mark, bool]:
+) -> tuple[After, Mark, bool]:
     """Where the store has the feed, where to begin, and whether that was its end before."""
+    if again:
+        return _position_to_replace(store, identity.feed), Mark(), False
     position = store.position(identity.feed)
-    if position is None or again:
-        return position, Mark(), False
+    if position is None:
+        return None, Mark(), False
     change = identity.change(position)
     if change is None:
         return position, identity.mark(position), position.finished
     if replaced == "stop":
         raise changed_error(identity.source, change)
     return position, Mark(), False
+
+
+def _position_to_replace(store: Store, feed: str) -> After:
+    """Where the store has a feed that is read from its start; not compared if that is damaged."""
+    try:
+        return store.position(feed)
+    except StoreError:
+        return ...
 
 
 def _check(what: str, value: str, allowed: tuple[str, ...]) -> None:

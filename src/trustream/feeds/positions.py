@@ -17,6 +17,8 @@ from trustream.feeds.errors import FeedError
 from trustream.feeds.items import Mark
 from trustream.feeds.sources import FileSource
 from trustream.store.errors import PositionError
+from trustream.store.feed_table import damaged_position
+from trustream.store.position_checks import is_file_detail
 from trustream.store.protocol import Store
 from trustream.store.records import Position
 
@@ -63,8 +65,14 @@ class Identity:
         return Position(self.feed, mark.offset, finished, detail)
 
     def change(self, position: Position) -> str | None:
-        """What shows that this is not the file, or not as it was, when the position was kept."""
+        """What shows that this is not the file, or not as it was, when the position was kept.
+
+        Raises:
+            StoreError: the position is damaged.
+        """
         detail = position.detail
+        if not is_file_detail(detail):
+            raise damaged_position(position.feed, "lacks what tells the file from others")
         if detail.get("format") != self.format:
             return f"was read as {detail.get('format')}, not as {self.format}"
         size, head = detail["head"]

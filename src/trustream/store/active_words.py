@@ -39,8 +39,13 @@ class ActiveWords:
         self.words = np.zeros(0, np.int64)
         self._columns = np.full(1, -1, np.int32)
 
-    def columns_of(self, words: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The columns of word numbers; -1 for words that are not active."""
+    def columns_of(self, words: NDArray[np.integer], *, checked: bool = False) -> NDArray[np.int32]:
+        """The columns of word numbers; -1 for words that are not active, and for negative numbers.
+
+        With `checked`, it is known that there are none of these.
+        """
+        if not checked and words.min(initial=0) < 0:
+            words = np.where(words < 0, len(self._columns), words)
         return self._columns.take(words, mode="clip")
 
     @property
@@ -54,8 +59,8 @@ class ActiveWords:
         >>> active = ActiveWords()
         >>> active.apply([(0, 7), (1, 3)], version=1)
         >>> active.apply([(0, None), (2, 9)], version=2)
-        >>> active.columns_of(np.array([3, 7, 9, 1000])).tolist(), active.words.tolist()
-        ([1, -1, 2, -1], [-1, 3, 9])
+        >>> active.columns_of(np.array([3, 7, 9, 1000, -3])).tolist(), active.words.tolist()
+        ([1, -1, 2, -1, -1], [-1, 3, 9])
         """
         if changes:
             self._put(changes)

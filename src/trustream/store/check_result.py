@@ -63,15 +63,24 @@ KINDS = {
     "repeated": Kind("what should be there once is there several times", _RESTORE),
     "keys": Kind("keys are not valid", _RESTORE),
     "numbers": Kind("numbers of documents are not valid", _RESTORE),
-    "times": Kind("times of documents are not finite numbers", _RESTORE),
+    "times": Kind("times of documents are not finite numbers, or not known whose", _RESTORE),
     "words": Kind("words are not valid", _RESTORE),
     "append ids": Kind("append ids are not valid", _RESTORE),
     "feeds": Kind(
         "positions of feeds cannot be read", "ingest these feeds with again=True and replace=True"
     ),
     "saved": Kind(
-        "what was saved under a name lacks a part or its version", "train or save it again"
+        "what was saved under a name lacks a part or its version, or is damaged",
+        "train or save it again",
     ),
+    "settings": Kind(
+        "settings cannot be used; if they are not the tokeniser, nothing else was checked",
+        "restore a copy from before the damage; set a tokeniser anew: trustream tokeniser STORE",
+    ),
+    "leases": Kind(
+        "leases cannot be read", "a repair frees them: nobody may train these models then", True
+    ),
+    "history": Kind("rows of a history are not valid", _RESTORE),
 }
 
 

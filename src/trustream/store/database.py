@@ -227,7 +227,7 @@ class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable, History
     def time_range(self) -> tuple[float, float] | None:
         """The earliest and the latest time of a document, by the index of times.
 
-        Times that earlier versions took, though nobody can mean them, are passed over.
+        Times that nobody can mean, which earlier versions took, and damaged ones are passed over.
         """
         some = "FROM document WHERE time BETWEEN ? AND ?"
         first, last = self._execute(

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from trustream.store.errors import RecordError
+from trustream.store.errors import RecordError, StoreError
 from trustream.store.limits import MAX_COUNT, MAX_DISTINCT
 
 Ints = NDArray[np.int64]
@@ -65,11 +65,86 @@ def unpack(contents: Sequence[bytes]) -> tuple[Ints, NDArray[np.int32], NDArray[
     >>> indptr.tolist(), words.tolist(), counts.tolist()
     ([0, 2], [3, 5], [1, 2])
     """
-    indptr = np.zeros(len(contents) + 1, np.int64)
-    np.cumsum([len(content) for content in contents], out=indptr[1:])
-    indptr //= PAIR_BYTES
-    pairs = np.frombuffer(b"".join(contents), "<i4").reshape(-1, 2)
-    return indptr, pairs[:, 0], pairs[:, 1]
+    ends, pairs = _joined(contents)
+    halves = pairs.view("<i4")
+    return ends // PAIR_BYTES, halves[::2], halves[1::2]
+
+
+def read_contents(
+    keys: Sequence[str], contents: Sequence[bytes], n_words: int, *, known: bool = False
+) -> tuple[Ints, Ints, NDArray[np.int32]]:
+    """The same of documents as they were read from the database, which may be damaged.
+
+    Args:
+        keys: the keys of the documents.
+        contents: what was read of each.
+        n_words: all word numbers are below.
+        known: whether these contents were read by this function before.
+
+    Raises:
+        StoreError: a content is not as `pack` writes it.
+
+    >>> read_contents(["a", "b"], [b"", bytes(8)], 5)
+    Traceback (most recent call last):
+    ...
+    trustream.store.errors.StoreError: the words of document 'b' are damaged: a count is below ...
+    """
+    try:
+        ends, pairs = _joined(contents)
+    except (TypeError, ValueError):
+        raise _damaged(keys, contents, n_words) from None
+    indptr = ends // PAIR_BYTES
+    words = pairs & _WORD
+    if not known and _fault(ends, indptr, pairs, words, n_words) is not None:
+        raise _damaged(keys, contents, n_words)
+    return indptr, words, pairs.view("<i4")[1::2]
+
+
+def _joined(contents: Sequence[bytes]) -> tuple[Ints, Ints]:
+    """Where each of some contents ends in all of them, in bytes, and all their pairs as numbers."""
+    ends = np.zeros(len(contents) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, contents), np.int64, len(contents)), out=ends[1:])
+    return ends, np.frombuffer(b"".join(contents), "<i8")
+
+
+def _fault(ends: Ints, indptr: Ints, pairs: Ints, words: Ints, n_words: int) -> str | None:
+    """What is wrong with some contents, told in one pass over all; None if nothing is."""
+    if np.bitwise_or.reduce(ends) % PAIR_BYTES:
+        return "the bytes are cut"
+    n = len(pairs)
+    if not n:
+        return None
+    if pairs.min() <= _WORD:
+        return "a count is below 1"
+    falls = np.empty(n + 1, bool)
+    np.less_equal(words[1:], words[:-1], out=falls[1:n])
+    # The first word of a document may be below the last one of another.
+    falls[indptr] = False
+    if falls[1:n].any():
+        return "words are there twice or not in order"
+    # The last word of each is the largest.
+    if words[indptr[1:] - 1].max() >= n_words:
+        return "there is no word of a number"
+    return None
+
+
+def _damaged(keys: Sequence[str], contents: Sequence[bytes], n_words: int) -> StoreError:
+    """The error that names the first document whose content is not as `pack` writes it."""
+    key, fault = "", None
+    for key, content in zip(keys, contents, strict=True):  # noqa: B007
+        if not isinstance(content, bytes):
+            fault = f"they are of type {type(content).__name__}"
+        elif len(content) % PAIR_BYTES:
+            fault = f"they are cut after {len(content)} bytes"
+        else:
+            ends, pairs = _joined([content])
+            fault = _fault(ends, ends // PAIR_BYTES, pairs, pairs & _WORD, n_words)
+        if fault is not None:
+            break
+    return StoreError(
+        f"the words of document {key!r:.200} are damaged: {fault}; find all such documents with "
+        "trustream check STORE --repair, which keeps what can be read, and ingest them again"
+    )
 
 
 def pack(found: PairCounts, n_documents: int) -> list[bytes]:
@@ -83,11 +158,16 @@ def pack(found: PairCounts, n_documents: int) -> list[bytes]:
     return [content[start:stop] for start, stop in pairwise(starts)]
 
 
-def unpack_batch(contents: Sequence[bytes], numbers: Ints) -> PairCounts:
-    """Words and counts of documents whose numbers in the batch are given and rise."""
-    indptr, words, counts = unpack(contents)
+def read_batch(
+    keys: Sequence[str], contents: Sequence[bytes], n_words: int, numbers: Ints
+) -> PairCounts:
+    """Words and counts of documents whose numbers in the batch are given and rise.
+
+    See `read_contents`.
+    """
+    indptr, words, counts = read_contents(keys, contents, n_words)
     documents = np.repeat(numbers, indptr[1:] - indptr[:-1])
-    return PairCounts(pair(documents, words.astype(np.int64)), counts.astype(np.int64))
+    return PairCounts(pair(documents, words), counts.astype(np.int64))
 
 
 def sum_pairs(pairs: Ints, counts: Ints | None) -> PairCounts:

@@ -11,6 +11,8 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
+from trustream.store.errors import StoreError
+
 BLOCK = 256
 
 
@@ -27,9 +29,18 @@ class DocumentFrequencies:
         return self._values
 
     def refresh(self, blocks: Iterable[tuple[int, bytes]], sequence: int) -> bool:
-        """Take over blocks that others have changed; whether words are in no document any more."""
+        """Take over blocks that others have changed; whether words are in no document any more.
+
+        Raises:
+            StoreError: a block is damaged.
+        """
         lost = False
         for block, content in blocks:
+            if not isinstance(content, bytes) or len(content) != 4 * BLOCK or block < 0:
+                raise StoreError(
+                    f"block {block} of the counts of words is damaged; count them anew: trustream "
+                    "check STORE --repair"
+                )
             self._grow((block + 1) * BLOCK)
             old = self._values[block * BLOCK : (block + 1) * BLOCK]
             new = np.frombuffer(content, "<i4")

@@ -16,7 +16,14 @@ from trustream.store.coded_records import CodedRecords
 from trustream.store.database import Database
 from trustream.store.draw_order import DrawOrder
 from trustream.store.errors import StoreError
-from trustream.store.limits import is_number_from, name_fault, short_repr, time_fault
+from trustream.store.limits import (
+    MAX_OFFSET,
+    is_number_from,
+    name_fault,
+    short_repr,
+    time_fault,
+    whole_number,
+)
 from trustream.store.noted_history import NotedHistory
 from trustream.store.position_checks import After, check_position
 from trustream.store.protocol import Store
@@ -154,7 +161,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
 
     def rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int = 1000) -> int:
         _check_number("n", n)
-        return self._rejoin(join, mark, n)
+        return self._rejoin(join, whole_number("mark", mark), n)
 
     @guarded
     def _rejoin(self, join: Callable[[Sequence[str]], list[str]], mark: int, n: int) -> int:
@@ -241,6 +248,9 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         given = np.asarray(slots)
         if given.ndim != 1 or given.dtype.kind not in "iu" or (given < 0).any():
             raise ValueError("slots are an array of whole numbers, 0 or more")
+        if given.dtype.kind == "u":
+            # None of these is there, and as a signed number one would be below zero.
+            given = given[given <= MAX_OFFSET]
         if np.unique(given).size != given.size:
             raise ValueError("a slot is given twice; a document is read once")
         return self._read_slots(given.astype(np.int64), held_out)
@@ -260,7 +270,8 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
         self, block: int = 1000, *, after: int = -1, until: int | None = None
     ) -> Iterator[Documents]:
         _check_number("block", block)
-        last = after
+        last = whole_number("after", after)
+        until = None if until is None else whole_number("until", until)
         while True:
             documents, last = self._arrivals(last, block, until=until)
             if not documents.keys:
@@ -277,7 +288,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
 
     def arrivals(self, after: int, n: int) -> tuple[Documents, int]:
         _check_number("n", n)
-        return self._arrivals(after, n, training=True)
+        return self._arrivals(whole_number("after", after), n, training=True)
 
     @guarded
     def _arrivals(
@@ -288,6 +299,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     @guarded
     def newest(self, n: int, before: int | None = None) -> tuple[Documents, list[int]]:
         _check_number("n", n)
+        before = None if before is None else whole_number("before", before)
         return self._reader.newest(n, before)
 
     @guarded
@@ -304,11 +316,11 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
     @guarded
     def word_orders(self, after: int = -1, n: int = 1000) -> tuple[list[StoredOrder], int]:
         _check_number("n", n)
-        return self._reader.word_orders(after, n)
+        return self._reader.word_orders(whole_number("after", after), n)
 
     @guarded
     def count_orders(self, mark: int) -> tuple[int, int]:
-        database = self._database
+        database, mark = self._database, whole_number("mark", mark)
         return database.run(lambda: database.count_orders(mark), write=False)
 
     def vocabulary(self) -> Vocabulary:
@@ -317,7 +329,7 @@ class DocumentStore(NotedHistory, TokeniserOfStore, Store):
 
     @guarded
     def vocabulary_since(self, version: int) -> VocabularyChanges:
-        return self._reader.vocabulary_since(version)
+        return self._reader.vocabulary_since(whole_number("version", version))
 
     def position(self, feed: str) -> Position | None:
         return self._look_up(feed, Database.position)
@@ -359,6 +371,8 @@ def _check_number(name: str, value: object, least: int = 1) -> None:
         raise ValueError(
             f"{name} is {short_repr(value)}; give a whole number of documents, {least} or more"
         )
+    if int(value) > MAX_OFFSET:  # type: ignore[call-overload]
+        raise ValueError(f"{name} is {short_repr(value)}; give at most 2^63 - 1 documents")
 
 
 def _several(keys: Iterable[str]) -> Iterable[str]:

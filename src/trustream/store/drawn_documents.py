@@ -19,6 +19,9 @@ Kept = tuple[str, bytes]
 class DrawnDocumentCache:
     """A cache of documents by their places.
 
+    Attributes:
+        has_read: whether the last call of `get` has read any documents.
+
     The number of the store's last change says whether what is kept is still so. Every change of a
     document has a new number, whoever makes it, and the number is read on the snapshot of the draw;
     with another number all is forgotten. When the cache is full it stays as it is: in passes over
@@ -40,6 +43,7 @@ class DrawnDocumentCache:
         self._most_bytes = most_bytes
         self._sequence, self._n_bytes = -1, 0
         self._kept: dict[int, Kept] = {}
+        self.has_read = True
 
     def get(
         self,
@@ -57,12 +61,16 @@ class DrawnDocumentCache:
             self._kept, self._n_bytes, self._sequence = {}, 0, sequence
         kept = self._kept
         known = list(map(kept.get, places))
-        if None not in known:
+        self.has_read = None in known
+        if not self.has_read:
             return cast(list[Kept], known)
         missing = [place for place, document in zip(places, known, strict=True) if not document]
         found = {place: (key, content) for place, key, content in read(missing)}
         drawn = [document or found[place] for place, document in zip(places, known, strict=True)]
-        n_bytes = sum(len(content) for _, content in found.values()) + _OF_DOCUMENT * len(found)
+        try:
+            n_bytes = sum(len(content) for _, content in found.values()) + _OF_DOCUMENT * len(found)
+        except TypeError:  # damage, which is found where contents are read
+            return drawn
         if self._n_bytes + n_bytes <= self._most_bytes:
             self._n_bytes += n_bytes
             kept.update(found)

@@ -6,6 +6,8 @@ import json
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 
+from trustream.store.errors import StoreError
+from trustream.store.limits import MAX_OFFSET, is_number_from, short_repr
 from trustream.store.records import Position
 from trustream.store.statements import Statements
 
@@ -33,10 +35,19 @@ class FeedTable(Statements):
         return int(found.rowcount)
 
     def position(self, feed: str) -> Position | None:
-        """How far a feed has been read."""
+        """How far a feed has been read.
+
+        Raises:
+            StoreError: what is kept of it is damaged.
+        """
         query = "SELECT name, offset_, finished, detail FROM feed WHERE name = ?"
         row = self._execute(query, feed).fetchone()
-        return None if row is None else Position(row[0], row[1], bool(row[2]), json.loads(row[3]))
+        if row is None:
+            return None
+        fault = position_fault(*row[1:])
+        if fault is not None:
+            raise damaged_position(feed, fault)
+        return Position(row[0], row[1], bool(row[2]), json.loads(row[3]))
 
     def put_position(self, position: Position) -> None:
         """Note how far a feed has been read."""
@@ -45,3 +56,28 @@ class FeedTable(Statements):
             " offset_ = excluded.offset_, finished = excluded.finished, detail = excluded.detail",
             *(position.feed, position.offset, position.finished, json.dumps(position.detail)),
         )
+
+
+def position_fault(offset: object, finished: object, detail: object) -> str | None:
+    """What is wrong with what is kept of a feed; None if nothing is.
+
+    >>> position_fault(7, 1, "{}"), position_fault(-7, 1, "{}")
+    (None, 'is at -7')
+    """
+    if not is_number_from(0, offset) or offset > MAX_OFFSET:  # type: ignore[operator]
+        return f"is at {short_repr(offset)}"
+    if finished not in (0, 1):
+        return f"has {short_repr(finished)} instead of whether its end was reached"
+    try:
+        fine = isinstance(json.loads(detail), dict)  # type: ignore[arg-type]
+    except (TypeError, ValueError, RecursionError):
+        fine = False
+    return None if fine else "has a detail that is no JSON object"
+
+
+def damaged_position(feed: str, fault: str) -> StoreError:
+    """The error that says what to do about a position that cannot be used."""
+    return StoreError(
+        f"the position of the feed {feed!r:.300} is damaged: it {fault}; read the feed from its "
+        "start with again=True and replace=True, or restore a copy of the store"
+    )

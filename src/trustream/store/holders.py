@@ -84,8 +84,24 @@ class Holder:
 
     @classmethod
     def from_json(cls, text: str) -> Holder:
-        """What `to_json` gave."""
-        return cls(**json.loads(text))
+        """What `to_json` gave.
+
+        Raises:
+            ValueError: it is something else.
+
+        >>> Holder.from_json("[]")
+        Traceback (most recent call last):
+        ...
+        ValueError: the holder is not a process with its fields
+        """
+        try:
+            holder = cls(**json.loads(text))
+        except (TypeError, ValueError, RecursionError):
+            raise ValueError("the holder is not a process with its fields") from None
+        values = asdict(holder)
+        if type(values.pop("pid")) is not int or not all(type(v) is str for v in values.values()):
+            raise ValueError("the holder has fields of wrong types")
+        return holder
 
     def __str__(self) -> str:
         return f"process {self.pid} on {self.host}"

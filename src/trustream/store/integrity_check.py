@@ -19,17 +19,23 @@ from trustream.store.recount import (
     recount_words,
     whole,
 )
-from trustream.store.repair import repair
+from trustream.store.repair import added, repair
 from trustream.store.table_checks import (
     check_columns,
     check_frequencies,
-    check_names,
     check_orders,
     check_texts,
     check_unique,
     check_used,
 )
 from trustream.store.table_rows import Counters, LostWords
+from trustream.store.value_checks import (
+    check_history,
+    check_leases,
+    check_names,
+    check_saved,
+    check_settings,
+)
 
 # A version with the fault lost words only of documents that had so many different ones.
 _LOST_FROM = 256
@@ -55,6 +61,9 @@ def check(
             findings.add("state", f"the table {table} has {n} rows")
     if findings.has("database", "state"):
         return CheckResult(0, 0, findings.damage())
+    if not check_settings(database, findings):
+        # The rest depends on them: a repair would make what is right wrong.
+        return CheckResult(0, 0, findings.damage())
     # Keeps others from writing, if it is to be repaired.
     counters = _as_numbers(database.counters(write=repairs), findings)
     suspects = _Suspects(on_suspect)
@@ -62,6 +71,9 @@ def check(
     recount = recount_documents(database, words, findings, suspects.add)
     check_unique(database, findings)
     check_names(database, findings)
+    check_saved(database, findings)
+    check_history(database, findings)
+    wrong_leases = check_leases(database, findings)
     wrong_texts = check_texts(database, findings)
     wrong_orders = check_orders(database, findings)
     check_used(database, words, recount, findings)
@@ -77,6 +89,8 @@ def check(
             database.overwrite()
             database.clear_texts(wrong_texts)
             database.clear_orders(wrong_orders)
+        for name in wrong_leases:
+            database.repair_lease(name)
         repaired = repair(database, _later(counters, least), words, recount, active, findings)
         if lost is not None and lost.repaired is None:
             database.put_lost_words(lost._replace(repaired=time.time()))
@@ -140,7 +154,7 @@ def _check_counters(
         "words": len(active.numbers),
         # These may be higher: what they count may be gone.
         "next_word": min(max(counters.next_word, words.next), words.most),
-        "added": max(counters.added, recount.training),
+        "added": added(counters, recount),
         "next_document": max(counters.next_document, recount.next_document),
         "sequence": max(counters.sequence, least.sequence),
         "vocabulary": max(counters.vocabulary, least.vocabulary),

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping, Sequence, Set
+from contextlib import suppress
 from typing import NamedTuple
 
 from trustream.store.compressed_text import decompressed
 from trustream.store.database import Database
+from trustream.store.errors import StoreError
 from trustream.store.records import Record
 from trustream.store.table_rows import DocumentRow
 from trustream.word_order import MIXED, OrderedWords
@@ -22,21 +24,40 @@ _LEVEL = 1
 # Bytes of an order: documents have no more words than fit.
 _MOST = 2**30
 
+# Words up to which a document that grows keeps their order. Each part that comes to it costs as
+# much as the whole order, while nobody else can write: a tenth of a second for so many.
+MAX_ORDERED = 200_000
+
 Stretches = list[list[str]]
 
 
 class _Order(NamedTuple):
     mark: int
-    stretches: Sequence[Sequence[str]]
+    stretches: list[Sequence[str]]
+    n_words: int
+
+    @classmethod
+    def of(cls, mark: int, stretches: Sequence[Sequence[str]]) -> _Order:
+        return cls(mark, list(stretches), sum(map(len, stretches)))
+
+    def with_part(self, mark: int, part: _Order) -> _Order | None:
+        """With more words, None if there are too many; what this one has is changed."""
+        n_words = self.n_words + part.n_words
+        if n_words > MAX_ORDERED:
+            return None
+        self.stretches.extend(part.stretches)
+        return _Order(mark, self.stretches, n_words)
 
 
 def pack_order(stretches: Sequence[Sequence[str]]) -> bytes:
     """The bytes of an order.
 
-    >>> unpack_order(pack_order([["new", "york"], ["bank"]]))
+    Stretches without words are left out.
+
+    >>> unpack_order(pack_order([["new", "york"], [], ["bank"]]))
     [['new', 'york'], ['bank']]
     """
-    return zlib.compress("\0\0".join(map("\0".join, stretches)).encode(), _LEVEL)
+    return zlib.compress("\0\0".join(map("\0".join, filter(None, stretches))).encode(), _LEVEL)
 
 
 def unpack_order(content: bytes) -> Stretches:
@@ -51,10 +72,27 @@ def unpack_order(content: bytes) -> Stretches:
     text = decompressed(content, _MOST)
     if not text:
         return []
-    found = [stretch.split("\0") for stretch in text.split("\0\0")]
+    # An earlier version wrote stretches without words too.
+    found = [stretch.split("\0") for stretch in text.split("\0\0") if stretch]
     if not all(map(all, found)):
         raise ValueError("has an empty word")
     return found
+
+
+def order_of(key: str, content: bytes) -> Stretches:
+    """The order of the words of the document with a key.
+
+    Raises:
+        StoreError: the order is damaged.
+    """
+    try:
+        return unpack_order(content)
+    except ValueError as error:
+        raise StoreError(
+            f"the order of words of document {key!r:.200} is damaged: it {error}; remove all such "
+            "orders with trustream check STORE --repair, and ingest these documents again to find "
+            "phrases in them"
+        ) from error
 
 
 def keep_orders(
@@ -67,14 +105,15 @@ def keep_orders(
 ) -> None:
     """Keep the order of the words of records that are appended; see `keep_texts`.
 
-    A document that gets words without an order has none from then on.
+    A document that gets words without an order has none from then on, and so has one that grows to
+    more than `MAX_ORDERED` words. An order that is damaged counts as none.
     """
     orders: dict[int, _Order | None] = {}
     grown = [numbers[i] for i in rows if i not in replaced]
-    before = {
-        number: _Order(mark, unpack_order(content))
-        for number, mark, content in (database.orders_of(grown) if grown else ())
-    }
+    before: dict[int, _Order] = {}
+    for number, mark, content in database.orders_of(grown) if grown else ():
+        with suppress(ValueError):
+            before[number] = _Order.of(mark, unpack_order(content))
     for record, i in zip(records, of_record, strict=True):
         if i not in orders:
             is_new = i not in rows or i in replaced
@@ -87,7 +126,7 @@ def keep_orders(
             orders[i] = None
         else:
             mark = known.mark if known.mark == more.mark else MIXED
-            orders[i] = _Order(mark, [*known.stretches, *more.stretches])
+            orders[i] = known.with_part(mark, more)
     if rows:
         # What they had may not stay behind when it is deleted.
         database.overwrite()
@@ -105,7 +144,8 @@ def _order_of(record: Record) -> _Order | None:
     words = record.words
     if not isinstance(words, OrderedWords):
         return None
-    return _Order(words.mark, words.stretches) if _can_keep(words.stretches) else None
+    stretches = words.stretches
+    return _Order.of(words.mark, stretches) if _can_keep(stretches) else None
 
 
 def _can_keep(stretches: Sequence[Sequence[str]]) -> bool:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Mapping, Sequence, Set
+from contextlib import suppress
 
 from trustream.store.compressed_text import decompressed
 from trustream.store.database import Database
+from trustream.store.errors import StoreError
 from trustream.store.limits import MAX_CHARACTERS
 from trustream.store.records import Record, StoredText
 from trustream.store.table_rows import DocumentRow
@@ -51,6 +53,21 @@ def unpack_text(content: bytes, limit: int = MAX_KEPT) -> StoredText:
     if not separator or len(title) > MAX_CHARACTERS or len(text) > limit:
         raise ValueError("is no title and text, or too long")
     return StoredText(text, title or None)
+
+
+def text_of(key: str, content: bytes) -> StoredText:
+    """The text of the document with a key.
+
+    Raises:
+        StoreError: the text is damaged.
+    """
+    try:
+        return unpack_text(content)
+    except ValueError as error:
+        raise StoreError(
+            f"the text of document {key!r:.200} is damaged: it {error}; remove all such texts with "
+            "trustream check STORE --repair, and ingest these documents again to have them"
+        ) from error
 
 
 def joined(before: StoredText | None, records: Iterable[Record], limit: int) -> StoredText:
@@ -100,7 +117,10 @@ def keep_texts(
     if grown:
         # What they had is a part of what they have, but may not stay behind when it is deleted.
         database.overwrite()
-        before = {n: unpack_text(content) for n, content in database.texts_of(grown)}
+        for number, content in database.texts_of(grown):
+            # One that is damaged counts as none: it must not stand in the way of words.
+            with suppress(ValueError):
+                before[number] = unpack_text(content)
     if parts:
         database.put_texts(
             [

@@ -79,6 +79,15 @@ class LeaseTable(Statements):
         self.make_lease(name)
         self._execute("UPDATE lease SET replaced = replaced + 1 WHERE name = ?", name)
 
+    def repair_lease(self, name: str) -> None:
+        """Take a lease that is damaged from its holder, if there is one."""
+        self._execute(
+            "UPDATE lease SET token = 1 + CASE WHEN token BETWEEN 0 AND 1000000000000000 THEN token"
+            " ELSE 0 END, holder = NULL, since = 0, beat = 0, beaten = 0, seconds = 0, replaced = 0"
+            " WHERE name = ?",
+            name,
+        )
+
     def free_lease(self, name: str, token: int) -> None:
         """Note that nobody holds a lease any more, if it still has this token."""
         self._execute("UPDATE lease SET holder = NULL WHERE name = ? AND token = ?", name, token)

@@ -12,9 +12,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from trustream.store.database import Database
+from trustream.store.errors import StoreError
 from trustream.store.holders import Holder
 from trustream.store.lease import Lease, LeaseHeldError, LeaseLostError, ReplacedError
 from trustream.store.lease_table import LeaseRow
+from trustream.store.limits import is_finite_number, is_number_from, short_repr
 
 # The part of the seconds that a holder may be silent for which it is watched before it is taken
 # over, and how often.
@@ -139,7 +141,31 @@ class Leases:
     def _found(self, name: str, row: LeaseRow) -> _Found | None:
         if row.holder is None:
             return None
+        fault = lease_fault(row)
+        if fault is not None:
+            raise StoreError(
+                f"the lease of {name!r:.200} of {self._database.name} is damaged: {fault}; free it "
+                "with trustream check STORE --repair while nobody trains this model"
+            )
         holder = Holder.from_json(row.holder)
         silent = row.now - row.beaten
         lease = Lease(name, row.token, holder, row.since, silent, row.seconds, row.replaced)
         return _Found(lease, row.beat)
+
+
+def lease_fault(row: LeaseRow) -> str | None:
+    """What is wrong with the row of a lease; None if nothing is."""
+    for name in ("token", "beat", "replaced"):
+        if not is_number_from(0, value := getattr(row, name)):
+            return f"{name} is {short_repr(value)}"
+    for name in ("since", "beaten", "seconds"):
+        # Times as far as a year 300,000.
+        if not is_finite_number(value := getattr(row, name)) or not 0 <= value <= 1e13:
+            return f"{name} is {short_repr(value)}"
+    if row.holder is None:
+        return None
+    try:
+        Holder.from_json(row.holder)
+    except ValueError as error:
+        return str(error)
+    return None

@@ -77,6 +77,24 @@ def count_fault(count: object) -> tuple[str, str] | None:
     return None
 
 
+def whole_number(name: str, value: object) -> int:
+    """A whole number that databases can take, such as that of a document.
+
+    Raises:
+        ValueError: it is something else.
+
+    >>> whole_number("after", 2**63)
+    Traceback (most recent call last):
+    ...
+    ValueError: after is 9223372036854775808; give a whole number from -2^63 up to 2^63 - 1
+    """
+    if not is_number_from(-(2**63), value) or value > MAX_OFFSET:  # type: ignore[operator]
+        raise ValueError(
+            f"{name} is {short_repr(value)}; give a whole number from -2^63 up to 2^63 - 1"
+        )
+    return int(value)  # type: ignore[call-overload,no-any-return]
+
+
 def is_number_from(least: int, value: object) -> bool:
     """Whether a value is a whole number, `least` or more; neither True nor NaN is one.
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from types import EllipsisType
+from typing import Any
 
 from trustream.store.errors import PositionError
 from trustream.store.limits import MAX_OFFSET, is_number_from, name_fault, short_repr
@@ -53,11 +55,17 @@ def _check_offset(position: Position) -> None:
 
 
 def _check_detail(position: Position) -> None:
-    try:
-        json.dumps(position.detail)
-    except (TypeError, ValueError) as error:
+    if not isinstance(position.detail, Mapping):
         raise ValueError(
-            f"the position of {position.feed!r} has a detail that is not JSON: {error}"
+            f"the position of {position.feed!r:.60} has the detail {short_repr(position.detail)}; "
+            "give a mapping"
+        )
+    try:
+        # Databases give infinity and NaN back, other programs do not.
+        json.dumps(position.detail, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(
+            f"the position of {position.feed!r:.60} has a detail that is not JSON: {error}"
         ) from error
 
 
@@ -78,6 +86,24 @@ def check_unmoved(feed: str, after: Position | None, found: Position | None) -> 
     """
     if _comparable(after) != _comparable(found):
         raise PositionError(feed, after, found)
+
+
+def is_file_detail(detail: Mapping[str, Any]) -> bool:
+    """Whether a detail has all that is kept of a file (`feeds.positions`), of the right types.
+
+    >>> is_file_detail({"format": "text", "head": [0, ""], "tail": "", "line": 0})
+    True
+    """
+    head = detail.get("head")
+    return (
+        all(isinstance(detail.get(name), str) for name in ("format", "tail"))
+        and isinstance(head, list)
+        and len(head) == 2
+        and is_number_from(0, head[0])
+        and isinstance(head[1], str)
+        and is_number_from(0, detail.get("line"))
+        and is_number_from(0, detail.get("arrived", 0))
+    )
 
 
 def _comparable(position: Position | None) -> tuple[int, str] | None:

@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from trustream.store.active_words import ActiveWords
 from trustream.store.database import Database
-from trustream.store.document_encoding import unpack
+from trustream.store.document_encoding import read_contents
 from trustream.store.document_slots import draw_places
 from trustream.store.draw_order import DrawOrder
 from trustream.store.drawn_documents import DrawnDocumentCache
-from trustream.store.kept_orders import unpack_order
-from trustream.store.kept_texts import unpack_text
+from trustream.store.errors import StoreError
+from trustream.store.kept_orders import order_of
+from trustream.store.kept_texts import text_of
 from trustream.store.records import (
     Documents,
     StoredOrder,
@@ -23,7 +24,7 @@ from trustream.store.records import (
     Totals,
     VocabularyChanges,
 )
-from trustream.store.table_rows import Counters, DocumentRow
+from trustream.store.table_rows import Counters, DocumentRow, damaged_time
 
 
 class Reader:
@@ -74,7 +75,12 @@ class Reader:
         """Most of what a trainer waits for: only what it needs, and that not again."""
         found = self._drawn.get(places, counters.sequence, self._database.keys_and_contents)
         keys, contents = [key for key, _ in found], [content for _, content in found]
-        return self._documents(keys, contents, counters)
+        try:
+            return self._documents(keys, contents, counters, known=not self._drawn.has_read)
+        except StoreError:
+            # What is kept counts as checked.
+            self._drawn = DrawnDocumentCache()
+            raise
 
     def read(self, keys: Sequence[str], possible: Sequence[str]) -> Documents:
         """See `Store.read`; `possible` are those of the keys that a document can have."""
@@ -119,13 +125,13 @@ class Reader:
         if not self._database.settings.keep_text:
             return {}
         found = self._database.run(lambda: self._database.texts_by_key(keys), write=False)
-        return {key: unpack_text(content) for key, content in found}
+        return {key: text_of(key, content) for key, content in found}
 
     def word_orders(self, after: int, n: int) -> tuple[list[StoredOrder], int]:
         """See `Store.word_orders`."""
         database = self._database
         found = database.run(lambda: database.orders_after(after, n), write=False)
-        orders = [StoredOrder(key, unpack_order(content)) for _, key, content in found]
+        orders = [StoredOrder(key, order_of(key, content)) for _, key, content in found]
         return orders, found[-1][0] if found else after
 
     def vocabulary_since(self, version: int) -> VocabularyChanges:
@@ -142,17 +148,20 @@ class Reader:
     def _of_rows(self, rows: Sequence[DocumentRow], counters: Counters) -> Documents:
         keys, contents = [row.key for row in rows], [row.content for row in rows]
         found = self._documents(keys, contents, counters)
-        return _timed(found, [row.time for row in rows], [row.arrival for row in rows])
+        try:
+            return _timed(found, [row.time for row in rows], [row.arrival for row in rows])
+        except (TypeError, ValueError):
+            raise damaged_time(rows) from None
 
     def _documents(
-        self, keys: list[str], contents: Sequence[bytes], counters: Counters
+        self, keys: list[str], contents: Sequence[bytes], counters: Counters, known: bool = False
     ) -> Documents:
         """Rows over columns; words that are not active are left out."""
         if counters.vocabulary != self._active.version:
             changes = self._database.columns_since(self._active.version)
             self._active.apply(changes, counters.vocabulary)
-        indptr, words, counts = unpack(contents)
-        columns = self._active.columns_of(words)
+        indptr, words, counts = read_contents(keys, contents, counters.next_word, known=known)
+        columns = self._active.columns_of(words, checked=True)
         is_active = columns >= 0
         if not is_active.all():
             before = np.zeros(len(words) + 1, np.int64)

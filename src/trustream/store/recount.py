@@ -97,7 +97,7 @@ def recount_documents(
         row = DocumentRow(*values)
         checks.check(row)
         some.append(row)
-        size += len(row.content)
+        size += len(row.content) if isinstance(row.content, bytes) else 0
         if len(some) >= _AT_ONCE or size >= _BYTES:
             _count(some, words, recount, findings)
             some, size = [], 0
@@ -129,6 +129,8 @@ class _RowChecks:
             self._findings.add("held out", f"{row.key!r:.60} is in the {part} part")
         if not (isinstance(row.time, float | int) and math.isfinite(row.time)):
             self._findings.add("times", f"{row.key!r:.60} has the time {row.time!r:.60}")
+        elif row.arrival not in (None, 0, 1):
+            self._findings.add("times", f"{row.key!r:.60} has the arrival {row.arrival!r:.60}")
 
     def _place(self, place: int) -> None:
         """Slots of each part are 0, 1, ...; of the held-out part, -1, -2, ... in the places."""

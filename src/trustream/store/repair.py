@@ -73,12 +73,18 @@ def repair(
             held_out=held_out,
             tokens=recount.tokens,
             words=sum(word is not None for _, word in columns),
-            added=max(counters.added, training),
+            added=max(added(counters, recount), training),
             next_word=next_word,
             next_document=max(counters.next_document, recount.next_document),
         )
     )
     return kinds
+
+
+def added(counters: Counters, recount: Recount) -> int:
+    """How many documents can have been added to the training part, as they are counted."""
+    most = max(counters.next_document, recount.next_document)
+    return min(max(counters.added, recount.training), most)
 
 
 def _rewrite(database: Database, places: Sequence[int], there: NDArray[np.bool_]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from trustream.store.errors import StoreError
 from trustream.store.statements import Statements
 
 
@@ -25,9 +26,19 @@ class SavedTable(Statements):
         return [name for (name,) in found]
 
     def saved(self, name: str) -> list[bytes]:
-        """The parts saved under a name, in order."""
+        """The parts saved under a name, in order.
+
+        Raises:
+            StoreError: they are something else than bytes.
+        """
         found = self._execute("SELECT content FROM saved WHERE name = ? ORDER BY part", name)
-        return [content for (content,) in found]
+        parts = [content for (content,) in found]
+        if not all(isinstance(part, bytes) for part in parts):
+            raise StoreError(
+                f"what is saved under {name!r:.200} is damaged: it is no bytes; restore the store "
+                "from a copy, or train or save it again"
+            )
+        return parts
 
     def saved_version(self, name: str) -> int | None:
         """How often something was saved under a name."""

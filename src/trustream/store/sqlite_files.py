@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import suppress
 from pathlib import Path
 
-from trustream._open_databases import Identity
+from trustream._open_databases import Identity, ends_as_beside
 from trustream.store.addresses import shown_address
 from trustream.store.errors import MissingStoreError, StoreError
 from trustream.store.file_status import file_status
@@ -19,6 +20,8 @@ from trustream.store.file_status import file_status
 LATELY = 0.1
 # The first bytes of a log; the last bit says how its checksums are computed.
 _MAGIC = (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+# Those of a database.
+_DATABASE = b"SQLite format 3\0"
 
 
 class Files:
@@ -107,9 +110,15 @@ def is_log(path: str) -> bool:
 
     SQLite has no locks on a log that closing a descriptor of it could take away.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+    return _start(path, 4) in (b"", *_MAGIC)
+
+
+def _start(path: str, n: int) -> bytes:
+    """The first bytes of a file, on which SQLite must have no locks."""
+    flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+    descriptor = os.open(path, flags)
     try:
-        return os.read(descriptor, 4) in (b"", *_MAGIC)
+        return os.read(descriptor, n)
     finally:
         os.close(descriptor)
 
@@ -129,6 +138,7 @@ def check_path(path: Path, create: bool) -> bool:
     name = shown_address(path)
     if path.is_dir():
         raise StoreError(f"{name} is a folder; give the path of a file")
+    _check_names(path, name)
     if path.exists():
         # SQLite would try, and leave a journal beside it.
         if not path.is_file():
@@ -147,3 +157,27 @@ def check_path(path: Path, create: bool) -> bool:
         folder = shown_address(path.parent)
         raise StoreError(f"the folder {folder} is not there; make it first")
     return True
+
+
+def _check_names(path: Path, name: str) -> None:
+    """Raise an error if SQLite would take the store for a file of its own, or another store."""
+    end = ends_as_beside(path)
+    if end is not None:
+        raise StoreError(
+            f"the name of {name} ends in {end}, as that of a file which SQLite keeps beside a "
+            "database, and deletes; give another name, and rename the store while nobody uses it "
+            "if it is there already"
+        )
+    real = os.path.realpath(path)
+    beside = [f"{real}-journal", f"{real}-wal"]
+    if not os.path.lexists(beside[1]):
+        # With a log, it may be the index that SQLite has open and locked.
+        beside.append(f"{real}-shm")
+    for other in beside:
+        with suppress(OSError):
+            if os.path.isfile(other) and _start(other, len(_DATABASE)) == _DATABASE:
+                raise StoreError(
+                    f"{name} cannot be opened: {shown_address(Path(other))} is a database, perhaps "
+                    "another store, and SQLite would delete it as a file of its own; rename that "
+                    "one first"
+                )

@@ -1,11 +1,10 @@
-"""Check the tables beside the documents: document frequencies, columns, feeds, saved bytes."""
+"""Check what is kept of the documents' words beside them: frequencies, columns, texts, orders."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from trustream.store.check_result import Findings
 from trustream.store.database import Database
 from trustream.store.kept_orders import unpack_order
 from trustream.store.kept_texts import unpack_text
-from trustream.store.limits import name_fault
 from trustream.store.recount import NumberedWords, Recount, whole
 
 _EXAMPLES = 20
@@ -32,30 +30,6 @@ def check_unique(database: Database, findings: Findings) -> None:
         statement = f'SELECT {column}, count(*) FROM "{table}" GROUP BY {column}'
         for value, n in database.stream(f"{statement} HAVING count(*) > 1"):
             findings.add("repeated", f"{column} {value!r:.60} of {table} is there {n} times")
-
-
-def check_names(database: Database, findings: Findings) -> None:
-    """Check append ids, positions of feeds and saved bytes."""
-    for (name,) in database.stream("SELECT append_id FROM seen"):
-        fault = name_fault(name)
-        if fault is not None:
-            findings.add("append ids", f"{name!r:.60} {fault}")
-    for name, offset, _, detail in database.stream("SELECT * FROM feed"):
-        fault = name_fault(name)
-        if fault is None and not isinstance(offset, int):
-            fault = f"is at {offset!r:.60}"
-        if fault is None and not _is_object(detail):
-            fault = "has a detail that is no JSON object"
-        if fault is not None:
-            findings.add("feeds", f"{name!r:.200} {fault}")
-    for name, first, last, n, version in database.stream(
-        "SELECT s.name, min(s.part), max(s.part), count(*), max(v.version) FROM saved AS s"
-        " LEFT JOIN saved_version AS v ON v.name = s.name GROUP BY s.name"
-    ):
-        if (first, last) != (0, n - 1):
-            findings.add("saved", f"{name!r:.60} has {n} parts, the last of them number {last}")
-        if whole(version) < 1:
-            findings.add("saved", f"{name!r:.60} has the version {version!r:.60}")
 
 
 def check_texts(database: Database, findings: Findings) -> list[int]:
@@ -100,13 +74,6 @@ def _check_beside(
             findings.add(kind, f"{what} of {whose} {fault}")
             wrong.append(number)
     return wrong
-
-
-def _is_object(text: Any) -> bool:
-    try:
-        return isinstance(json.loads(text), dict)
-    except (TypeError, ValueError, RecursionError):
-        return False
 
 
 def check_used(
@@ -205,7 +172,7 @@ def check_frequencies(
         if not 0 <= number < len(stored) or number in seen:
             findings.add("counts", f"there is a block {number}")
         elif not isinstance(content, bytes) or len(content) != 4 * size:
-            findings.add("counts", f"block {number} has {len(content)} bytes")
+            findings.add("counts", f"block {number} is not {4 * size} bytes")
         else:
             seen.add(number)
             stored[number] = np.frombuffer(content, "<i4")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from trustream.store.errors import StoreError
+from trustream.store.limits import short_repr
 from trustream.store.records import Totals
 
 
@@ -71,6 +74,16 @@ class DocumentRow(NamedTuple):
     time: float
     content: bytes
     arrival: bool | None = False
+
+
+def damaged_time(rows: Iterable[DocumentRow]) -> StoreError:
+    """The error that names the first document whose time is no number."""
+    row = next(row for row in rows if not isinstance(row.time, int | float))
+    return StoreError(
+        f"the time of document {row.key!r:.200} is damaged: it is {short_repr(row.time)}; find all "
+        "such documents with trustream check STORE, delete them and ingest them again, or restore "
+        "a copy"
+    )
 
 
 class LostWords(NamedTuple):

@@ -21,17 +21,17 @@ from trustream.store.document_encoding import (
     compare,
     pack,
     pair,
+    read_batch,
+    read_contents,
     sum_pairs,
-    unpack,
-    unpack_batch,
 )
 from trustream.store.document_slots import are_held_out, close_holes
-from trustream.store.kept_orders import keep_orders, unpack_order
+from trustream.store.kept_orders import keep_orders, order_of
 from trustream.store.kept_texts import keep_texts
 from trustream.store.position_checks import After, check_unmoved
 from trustream.store.record_batch import RecordBatch, flatten, latest_times, not_replaced
 from trustream.store.records import Appended, Position, Record
-from trustream.store.table_rows import Counters, DocumentRow
+from trustream.store.table_rows import Counters, DocumentRow, damaged_time
 from trustream.store.word_counts import WordCounts
 
 # Documents deleted at a time, so that a large deletion needs little memory.
@@ -148,7 +148,7 @@ class Writer:
         new = sum_pairs(pairs, counts)
         rows = self._find(order)
         replaced = _replaced(batch, order, rows)
-        old = _contents(rows, rows.keys() - replaced)
+        old = _contents(rows, rows.keys() - replaced, counters.next_word)
         both, fresh_pairs = add(old, new)
         check_size(both, of_record, kept)
         counters.sequence += 1
@@ -166,7 +166,7 @@ class Writer:
         n_tokens, n_removed, added = int(new.counts.sum()), 0, new.pairs[fresh_pairs]
         lost = np.zeros(0, np.int64)
         if replaced:
-            removed = _contents(rows, replaced)
+            removed = _contents(rows, replaced, counters.next_word)
             n_removed = int(removed.counts.sum())
             gone, had_been = compare(removed, new)
             added = new.pairs[fresh_pairs[~had_been[fresh_pairs]]]
@@ -229,8 +229,12 @@ class Writer:
         changed: list[DocumentRow] = []
         later: list[DocumentRow] = []
         seconds, arrival = times
+        try:
+            newer = {i for i, row in rows.items() if seconds[i] > row.time}
+        except TypeError:
+            raise damaged_time(rows.values()) from None
         for i, row in rows.items():
-            if seconds[i] > row.time or i in replaced:
+            if i in newer or i in replaced:
                 later.append(
                     DocumentRow(row.place, row.number, keys[i], seconds[i], packed[i], arrival[i])
                 )
@@ -287,7 +291,7 @@ class Writer:
     ) -> int:
         found = self._database.orders_without(mark, n)
         records = [
-            Record(key, [w for s in unpack_order(content) for w in join(s)], replace=True)
+            Record(key, [w for s in order_of(key, content) for w in join(s)], replace=True)
             for _, key, content in found
         ]
         rows = {row.key: row for row in self._database.by_key([record.key for record in records])}
@@ -327,9 +331,10 @@ class Writer:
         for start in range(0, len(places), _AT_ONCE):
             part = places[start : start + _AT_ONCE]
             rows = self._database.by_place(part)
-            _, all_words, counts = unpack([row.content for row in rows])
+            keys, contents = [row.key for row in rows], [row.content for row in rows]
+            _, all_words, counts = read_contents(keys, contents, counters.next_word)
             counters.tokens -= int(counts.sum(dtype=np.int64))
-            lost.append(self._words.lose(counters, all_words.astype(np.int64)))
+            lost.append(self._words.lose(counters, all_words))
             self._database.remove(part)
             numbers = [row.number for row in rows]
             self._database.remove_texts(numbers)
@@ -354,10 +359,11 @@ def _replaced(batch: RecordBatch, order: dict[str, int], rows: dict[int, Documen
     return {order[record.key] for record in batch.records if record.replace} & rows.keys()
 
 
-def _contents(rows: dict[int, DocumentRow], which: Set[int]) -> PairCounts:
+def _contents(rows: dict[int, DocumentRow], which: Set[int], n_words: int) -> PairCounts:
     """What some of the documents in the store have."""
     some = sorted(which)
-    return unpack_batch([rows[i].content for i in some], np.array(some, np.int64))
+    keys, contents = [rows[i].key for i in some], [rows[i].content for i in some]
+    return read_batch(keys, contents, n_words, np.array(some, np.int64))
 
 
 def _extended(

@@ -7,6 +7,7 @@ from typing import Any
 
 from trustream import persist
 from trustream.inference.population import published
+from trustream.store.errors import StoreError
 from trustream.store.protocol import Store
 from trustream.streaming import stream_model
 from trustream.streaming.checkpoint import Checkpoint
@@ -62,7 +63,7 @@ def _is_checkpoint(store: Store, name: str) -> bool:
     """Whether what is saved under a name begins like a checkpoint."""
     try:
         return "stream" in persist.Contents.of(store.load(name) or b"", name).header
-    except (ValueError, KeyError, TypeError, EOFError, OSError):
+    except (ValueError, KeyError, TypeError, EOFError, OSError, StoreError):
         return False
 
 
