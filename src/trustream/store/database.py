@@ -14,10 +14,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any, ClassVar, Literal, TypeVar
 
+from trustream.store.errors import StoreError
 from trustream.store.feed_table import FeedTable
 from trustream.store.history_table import HistoryTable
 from trustream.store.lease_table import LeaseTable
-from trustream.store.limits import FARTHEST_TIME
+from trustream.store.limits import FARTHEST_TIME, is_finite_number, short_repr
 from trustream.store.migrations import missing
 from trustream.store.order_table import OrderTable
 from trustream.store.records import Settings
@@ -227,13 +228,20 @@ class Database(LeaseTable, TextTable, OrderTable, FeedTable, SavedTable, History
     def time_range(self) -> tuple[float, float] | None:
         """The earliest and the latest time of a document, by the index of times.
 
-        Times that nobody can mean, which earlier versions took, and damaged ones are passed over.
+        Times that nobody can mean, which earlier versions took, are passed over.
         """
         some = "FROM document WHERE time BETWEEN ? AND ?"
-        first, last = self._execute(
-            f"SELECT (SELECT min(time) {some}), (SELECT max(time) {some})",
+        lowest, highest, first, last = self._execute(
+            "SELECT (SELECT min(time) FROM document), (SELECT max(time) FROM document),"
+            f" (SELECT min(time) {some}), (SELECT max(time) {some})",
             *[-FARTHEST_TIME, FARTHEST_TIME] * 2,
         ).fetchone()
+        if not (lowest is None or (is_finite_number(lowest) and is_finite_number(highest))):
+            raise StoreError(
+                f"the times of documents are damaged: they go from {short_repr(lowest)} to "
+                f"{short_repr(highest)}; find these documents with trustream check STORE, and "
+                "restore a copy, or delete and ingest them again"
+            )
         return None if first is None else (first, last)
 
     def places_before(self, time: float) -> list[int]:
