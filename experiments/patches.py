@@ -248,7 +248,9 @@ def summarise(result: Result) -> Summary:
     if "points" in settings["starts"]:
         notes.append(
             "A start at patches gives each component a random patch as its mean and a tenth of the "
-            "covariance of the data."
+            "covariance of the data. Use neither for data of your own: `GaussianMixture` starts at "
+            "round clusters, from which bounds were higher than from both "
+            "([notes](notes/performance.md#gaussian-mixtures))."
         )
     if scored < n:
         notes.append(f"The bound is estimated from {scored:,} of the {n:,} patches.")
