@@ -83,8 +83,8 @@ def plan(settings: Settings, n_draws: int, table: str) -> list[Run]:
     """Draw after draw with all populations and both methods, so that few are a figure too.
 
     The sets of the paper's table come after the draws of their number of topics. Numbers of topics
-    in `fewer_draws` have so many draws and no sets (those of 400 topics are a part of Figure 4), and
-    come last.
+    in `fewer_draws` have so many draws and no sets (those of 400 topics are a part of Figure 4),
+    and come last.
 
     >>> [run.name for run in plan({"n_components": [400]}, 1, "wikipedia")][:4]
     ['TR_K400-0', 'NG_K400-0', 'TR_K400_set-1', 'NG_K400_set-1']
