@@ -68,6 +68,9 @@ def complete(experiment: Experiment, setup: Setup, console: Console) -> Result:
     data, source = experiment.load(setup.data, settings)
     runs = experiment.plan(settings, n_seeds)
     log = RunLog.begun(setup.log(experiment.name), experiment, setup.scale, settings, source, runs)
+    if log.records:
+        # What is planned may be another by now, though nothing is left to do.
+        log.write()
     left = [run for run in runs if log.of(run) is None]
     total = sum(run.cost for run in runs)
     done = total - sum(run.cost for run in left)

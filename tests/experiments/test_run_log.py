@@ -138,3 +138,14 @@ def test_probes_see_a_change_of_the_library(monkeypatch: pytest.MonkeyPatch) -> 
     local_iterations = Preset.local_iterations
     monkeypatch.setattr(Preset, "local_iterations", lambda self, m: local_iterations(self, m) // 5)
     assert probes.lda() != before
+
+
+def test_a_plan_that_has_nothing_left_to_do_is_written(tmp_path: Path) -> None:
+    """Fewer seeds than were run: the file says that all is done."""
+    work, setup = Work(), kept(tmp_path)
+    complete(full(work), setup, quiet())
+    fewer = replace(full(work), n_seeds={"full": 1})
+    complete(fewer, setup, quiet())
+    log = RunLog.read(setup.log(fewer.name))
+    assert (log.n_planned, len(log.records)) == (2, 4)
+    assert len(work.done) == 4
