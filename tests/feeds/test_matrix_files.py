@@ -284,3 +284,15 @@ def test_documents_have_their_ids_or_the_number_of_their_line(tmp_path: Path) ->
     documents = list(read_documents(tmp_path / "a.txt"))
     assert [document.key for document in documents] == ["a.txt:1", "a.txt:2", "a.txt:3"]
     assert [list(document.words) for document in documents] == [["cat"], [], ["dog"]]
+
+
+@pytest.mark.parametrize("values", [np.array([["a", "b"]]), np.array([[1 + 2j]])])
+@pytest.mark.parametrize("suffix", [".npy", ".npz"])
+def test_arrays_without_numbers_are_refused(tmp_path: Path, values: Any, suffix: str) -> None:
+    """Some commands sum what they read before an estimator looks at it."""
+    path = tmp_path / f"a{suffix}"
+    (np.save if suffix == ".npy" else np.savez)(path, values)
+    with pytest.raises(
+        ValueError, match=f"a{suffix} holds values of type .*, expected a matrix of"
+    ):
+        read_matrix(path)

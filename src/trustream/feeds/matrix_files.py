@@ -173,6 +173,10 @@ def _array(array: NDArray[Any], path: Path) -> NDArray[Any]:
             f"{path.name} holds a single number or value, expected a matrix with a row for each "
             "data point"
         )
+    if array.dtype.kind not in "biuf":
+        raise ValueError(
+            f"{path.name} holds values of type {array.dtype.name}, expected a matrix of numbers"
+        )
     return array
 
 
